@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
 
 from annotation.imports.containers import NamedFile
@@ -90,3 +91,17 @@ def refusal_of(path: Path, **choices: Any) -> str:
 def claims_of(one: SetData) -> list[Claim]:
     """The claims of a set's references or documents."""
     return [claim for claims in one.claims.values() for claim in claims]
+
+
+def counted(report: ImportReport) -> dict[str, tuple[int, int, int]]:
+    counts = {
+        kind: (count.created, count.changed, count.unchanged) for kind, count in report.counts.by_kind.items()
+    }
+    return {kind: count for kind, count in counts.items() if any(count)}
+
+
+def row_counts() -> dict[str, int]:
+    return {
+        reference.__name__: reference._default_manager.count()
+        for reference in apps.get_app_config("annotation").get_models()
+    }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotation.models import Event, Summary
+from annotation.models import Event
 from tests.annotation.cast import World
 from tests.annotation.imports.files import DOCUMENT, HEADER
 from tests.annotation.imports.tools.packages import see_page
@@ -35,13 +35,6 @@ def test_several_uploaded_files_are_one_import(world: World, client_of: ApiDoor)
     report = upload(client_of("mona"), pages).json()["report"]
     assert report["counts"]["summaries"] == {"created": 2, "changed": 0, "unchanged": 0}
     assert Event.objects.get(verb="import").actor == world.mona
-
-
-def test_a_dry_run_writes_nothing(world: World, client_of: ApiDoor) -> None:
-    report = upload(client_of("mona"), {"a.csv": GOOD.encode()}, dry_run="true").json()["report"]
-    assert report["dry_run"] is True
-    assert report["counts"]["summaries"]["created"] == 1
-    assert not Summary.objects.filter(text="Two.").exists()
 
 
 def test_problems_are_named_by_line_and_column(world: World, client_of: ApiDoor) -> None:

@@ -11,7 +11,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation import perform_job
-from annotation.config.environment import kept_files
 from annotation.core import jobs
 from annotation.core.refusals import Conflict
 from annotation.imports import work as background
@@ -32,12 +31,8 @@ LINES = [nested(doc_id=f"new-{number}") for number in range(12)]
 
 
 @pytest.fixture(autouse=True)
-def every_file_is_large(
-    transactional_db: None, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def every_file_is_large(transactional_db: None, settings: Any, kept_here: None) -> None:
     settings.IMPORT_BACKGROUND_BYTES = 100
-    settings.VAR_DIR = tmp_path / "var"
-    settings.STORAGES = {**settings.STORAGES, "kept": kept_files(str(settings.VAR_DIR))}
 
 
 def asked_for(world: World, tmp_path: Path, *lines: Any) -> Import:
@@ -223,15 +218,6 @@ def test_whoever_takes_over_from_a_dead_worker_begins_anew(world: World, tmp_pat
     with pytest.raises(jobs.StoppedJob):
         perform_claimed(dead)
     assert Event.objects.filter(verb="import").count() == 1
-
-
-def test_one_whose_job_was_given_away_shows_nothing(world: World, tmp_path: Path) -> None:
-    asked_for(world, tmp_path, *LINES)
-    [slow] = jobs.take(jobs.due(Job.Kind.IMPORT))
-    Job.objects.update(token="another")
-    with pytest.raises(jobs.StoppedJob):
-        perform_claimed(slow)
-    assert new_sets(world) == 0
 
 
 def test_who_lost_the_right_meanwhile_brings_nothing_in(world: World, tmp_path: Path, settings: Any) -> None:

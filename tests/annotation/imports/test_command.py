@@ -9,7 +9,6 @@ from django.core.management import CommandError, call_command
 from annotation.models import Event, Project, Summary
 from annotation.operator_commands import as_typed
 from tests.annotation.imports.files import LAYOUTS, jsonl, nested, row
-from tests.annotation.imports.tools.packages import see_page
 
 pytestmark = pytest.mark.django_db
 
@@ -62,17 +61,6 @@ def test_dry_run_makes_nothing(tmp_path: Path) -> None:
 def test_skipped_rows_are_named(tmp_path: Path) -> None:
     answer = said("trams", jsonl(tmp_path, row(), row(system="b", summary=...)), "--create", "--skip-invalid")
     assert "Left out: 1 row, for these reasons:\n  line 2, summary: is missing." in answer
-
-
-def test_a_problem_is_named_with_its_file(db: None, tmp_path: Path) -> None:
-    good, odd = tmp_path / "D04.M.050.A.1.html", tmp_path / "odd.html"
-    good.write_text(see_page("Rain fell."))
-    odd.write_text(see_page("Rain fell."))
-    lines = refused("duc", good, odd, "--create").splitlines()
-    assert lines[0].endswith(
-        "and 1 more has 1 problem. Nothing was imported. Correct or remove these rows, or skip invalid rows."
-    )
-    assert "odd.html: has a name that does not say whose summary it is" in lines[1]
 
 
 def test_columns_of_other_names_are_mapped_either_way_round(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from django.core.management import CommandError, call_command
 from pyarrow import parquet
 
 from annotation import perform_job
-from annotation.config.environment import kept_files
 from annotation.models import Document, Import, Job, Summary
 
 if TYPE_CHECKING:
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
 
     from tests.annotation.cast import World
     from tests.annotation.conftest import ApiDoor
+
+pytestmark = pytest.mark.usefixtures("kept_here")
 
 UPLOAD = "/p/harbour/import/upload/"
 API = "/api/v1/projects/harbour/imports/"
@@ -84,12 +85,6 @@ FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
 
 
 BROKEN_ROWS = {"JSONL a million deep", "one line of 10 MB"}
-
-
-@pytest.fixture(autouse=True)
-def _kept_here(settings: Any, tmp_path: Path) -> None:
-    settings.VAR_DIR = tmp_path / "var"
-    settings.STORAGES = {**settings.STORAGES, "kept": kept_files(str(settings.VAR_DIR))}
 
 
 def counted() -> tuple[int, ...]:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.apps import apps
 
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
@@ -27,11 +26,10 @@ from annotation.models import (
     System,
     Verdict,
 )
-from tests.annotation.imports.files import jsonl, row
+from tests.annotation.imports.files import counted, jsonl, row, row_counts
 from tests.annotation.imports.tools.packages import (
     BRIDGE,
     MODEL_UNITS,
-    PEER_LINES,
     PEER_UNITS,
     REPAIR,
     WEIGHTS,
@@ -50,27 +48,8 @@ SEE = {MODEL: see_page(*MODEL_UNITS), PEER: see_page(*PEER_UNITS)}
 PAN = {"D0901-A.M.100.F.12.pan": pan(unmatched=["Fish were seen"])}
 
 
-@pytest.fixture
-def project(db: None) -> Project:
-    return Project.objects.create(slug="duc", name="DUC")
-
-
 def bring(project: Project, folder: Path, files: Mapping[str, str | bytes], **choices: Any) -> ImportReport:
     return import_files(project=project, files=stored(folder, files), by=None, **choices)
-
-
-def counted(report: ImportReport) -> dict[str, tuple[int, int, int]]:
-    counts = {
-        kind: (count.created, count.changed, count.unchanged) for kind, count in report.counts.by_kind.items()
-    }
-    return {kind: count for kind, count in counts.items() if any(count)}
-
-
-def row_counts() -> dict[str, int]:
-    return {
-        model.__name__: model._default_manager.count()
-        for model in apps.get_app_config("annotation").get_models()
-    }
 
 
 def the_peer(system: str = "19") -> Summary:
@@ -124,28 +103,6 @@ def test_both_formats_come_in_at_once(project: Project, tmp_path: Path) -> None:
 def test_peers_are_compared_with_models_of_their_length(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, {**SEE, "peers/D061.M.100.J.19.html": see_page("One.")})
     assert Comparison.objects.get().summary == Summary.objects.get(is_summary=True, target_words=50)
-
-
-def test_a_person_is_not_held_against_the_own_model_summary(project: Project, tmp_path: Path) -> None:
-    files = {MODEL: SEE[MODEL], "peers/D061.M.050.J.I.html": see_page(" ".join(MODEL_UNITS))}
-    bring(project, tmp_path, files)
-    # The same words cut otherwise: two summaries, and no comparison of a text with itself.
-    assert Summary.objects.count() == 2
-    assert not Comparison.objects.exists()
-
-
-def test_units_that_were_judged_stay(world: World, tmp_path: Path) -> None:
-    bring(world.project, tmp_path, SEE)
-    document_set = DocumentSet.objects.get(external_id="D061")
-    assignment = assign(document_set=document_set, assessor=world.ana, by=world.mona)
-    model = Summary.objects.get(is_reference=True, document_set=document_set)
-    unit = model.units.order_by("position")[0]
-    judge_unit(reading=assignment.readings.get(), by=world.ana, unit_id=unit.public_id, percent=40)
-    before = pieces(model)
-    with pytest.raises(ImportRefused) as refused:
-        bring(world.project, tmp_path, {MODEL: see_page("Another text.")})
-    assert "differs from the project's text" in refused.value.problems[0].describe()
-    assert pieces(model) == before
 
 
 def test_an_open_form_is_refused_units_that_are_others_now(world: World, tmp_path: Path) -> None:
@@ -243,11 +200,3 @@ def test_the_pyramid_may_come_alone(project: Project, tmp_path: Path) -> None:
     report = bring(project, tmp_path, {"D0901-A.pyr": pyr()})
     assert counted(report)["claims"] == (18, 0, 0)
     assert not Comparison.objects.exists()
-
-
-def test_an_annotation_of_another_text_is_refused_once_judged(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, PAN)
-    changed = pan(lines=[*PEER_LINES, "More."])
-    with pytest.raises(ImportRefused) as refused:
-        bring(project, tmp_path, {"D0901-A.M.100.F.12.pan": changed})
-    assert "by '12' differs from the project's text" in refused.value.problems[0].reason

@@ -17,53 +17,10 @@ from annotation.imports.problems import ImportRefused
 from annotation.imports.read import FileReading, read_dataset
 from tests.annotation.imports.files import LAYOUTS, jsonl, raw, refusal_of
 
-TWO = {"lead", "sprout-2"}
-ONE = {DEFAULT_SYSTEM}
-SUMMARY = "summary=highlights"
-
 
 def read(name: str, *corrections: str, target: str = "") -> FileReading:
     assert len(corrections) <= 2
     return read_dataset(LAYOUTS / name, layout=layout_of(corrections, preset="auto", target=target))
-
-
-@pytest.mark.parametrize(
-    ("name", "title", "corrections", "systems", "references"),
-    [
-        ("own.csv", "", (), TWO, 1),
-        ("cnn_dailymail_outputs.csv", "CNN/DailyMail", (), TWO, 1),
-        ("cnn_dailymail_ids.csv", "CNN/DailyMail", (), ONE, 1),
-        ("xsum_outputs.jsonl", "", (), TWO, 1),
-        ("xsum_wide.jsonl", "", (), {"lead", "sprout"}, 1),
-        ("summeval_paired.jsonl", "SummEval", (), {"M1", "M2"}, 2),
-        ("summeval_lists.jsonl", "SummEval", (), {"system 1", "system 2"}, 2),
-        ("qags_mturk.jsonl", "QAGS", (), ONE, 0),
-        ("deepeval_test_cases.csv", "DeepEval", (), ONE, 1),
-        ("langfuse_dataset_run.csv", "Langfuse", (), ONE, 1),
-        ("langfuse_chat.csv", "Langfuse", (), ONE, 0),
-        ("wide_two_languages.csv", "", ("reference=Referenz",), {"System A", "System B"}, 1),
-        ("messages.jsonl", "", (), ONE, 1),
-    ],
-)
-def test_a_layout_comes_in(
-    name: str, title: str, corrections: tuple[str, ...], systems: set[str], references: int
-) -> None:
-    found = look_at(NamedFile(name, LAYOUTS / name)).guess()
-    assert found.title == title
-    reading = read(name, *corrections)
-    assert reading.problems.count == 0
-    sets = list(reading.dataset.sets.values())
-    assert len(sets) == 3
-    for one in sets:
-        assert {system for system, _ in one.summaries} == systems
-        assert len(one.references) == references
-        assert len(one.documents[0]) > max(len(summary.summary) for summary in one.summaries.values())
-
-
-def test_every_layout_is_read_by_a_test() -> None:
-    [mark] = [mark for mark in test_a_layout_comes_in.pytestmark if mark.name == "parametrize"]  # type: ignore[attr-defined]
-    read_here = {case[0] for case in mark.args[1]} | {"summeval_unpaired.jsonl"}
-    assert {path.name for path in LAYOUTS.iterdir()} == read_here
 
 
 def test_a_file_without_documents_is_read_beside_references(tmp_path: Path) -> None:
@@ -157,6 +114,13 @@ def test_german_and_french_names_are_known(tmp_path: Path, header: str) -> None:
     assert found.is_sure
 
 
+def test_a_summary_beside_columns_of_systems_is_the_reference(tmp_path: Path) -> None:
+    texts = ["It rained in the town all day long.", *(f"It rained all day in {town}." for town in "abc")]
+    path = raw(tmp_path, f"document,summary,lead,sprout\n{','.join(texts)}\n", "a.csv")
+    [one] = read_dataset(path, layout=layout_of(preset="auto")).dataset.sets.values()
+    assert (len(one.references), {system for system, _ in one.summaries}) == (1, {"lead", "sprout"})
+
+
 def test_columns_named_like_references_are_no_systems(tmp_path: Path) -> None:
     texts = ["It rained in the town all day long.", *(f"It rained all day in {town}." for town in "abcd")]
     text = f"article,alder,reference_a,birch,referentie_b\n{','.join(texts)}\n"
@@ -204,17 +168,6 @@ def test_a_system_without_a_summary_of_a_row_is_told_and_left_out(tmp_path: Path
     reading = read_dataset(jsonl(tmp_path, *rows), layout=layout_of(preset="auto"))
     assert [len(one.summaries) for one in reading.dataset.sets.values()] == [2, 1]
     assert "Line 2: There is no summary by 'birch'." in reading.warnings.texts
-
-
-def test_an_object_of_texts_under_a_usual_name_is_a_summary_of_each_system(tmp_path: Path) -> None:
-    record = {"doc": {"body": "It rained in the town all day long."}, "gold": "It rained all day."}
-    path = jsonl(
-        tmp_path, {**record, "outputs": {"alder": "It rained in town.", "birch": "All day it rained."}}
-    )
-    with pytest.raises(ImportRefused) as refused:
-        read_dataset(path)
-    [problem] = refused.value.problems
-    assert problem.pair.split("\n")[-2:] == ["summary=outputs.alder", "summary=outputs.birch"]
 
 
 def test_references_by_a_short_name_and_messages_are_read(tmp_path: Path) -> None:

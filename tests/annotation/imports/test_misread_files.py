@@ -106,13 +106,6 @@ def test_other_shapes_are_refused_with_the_way_out(tmp_path: Path, content: str,
         assert "Texts of several systems each need a row of their own." in problems[0].reason
 
 
-def test_a_reference_by_an_editor_is_not_a_system(tmp_path: Path) -> None:
-    path = raw(
-        tmp_path, f"id,article,editor_summary,model_summary\n1,{DOCUMENT},{REFERENCE},{LATE}\n", "rows.csv"
-    )
-    assert "reference=editor_summary summary=model_summary" in refusal_of(path)
-
-
 def test_one_column_is_not_both_document_and_summary(tmp_path: Path) -> None:
     path = jsonl(tmp_path, {"messages": [{"role": "user", "content": DOCUMENT}]})
     typed = layout_of(["document=messages", "summary=messages[-1].content"])
@@ -260,8 +253,3 @@ def test_other_nested_names_are_refused_with_the_layout_to_write(tmp_path: Path)
         assert "write one row per summary" in told
         assert "or the nested layout, with `doc_id`, `source_text`" in told
         assert "COLUMN" not in told
-
-
-def test_an_object_of_summaries_by_system_is_proposed(tmp_path: Path) -> None:
-    path = jsonl(tmp_path, {"id": 0, "article": DOCUMENT, "summaries": {"alder": LATE, "birch": EARLY}})
-    assert "summary=summaries.alder summary=summaries.birch" in refusal_of(path)

@@ -508,11 +508,6 @@ def test_two_ratings_of_one_rater_are_a_problem(tmp_path: Path) -> None:
         assert f"the same rater, 'ann', has rated it as {first} before" in reason
 
 
-@pytest.fixture
-def project(db: None) -> Project:
-    return Project.objects.create(slug="mill", name="Mill")
-
-
 def bring(project: Project, folder: Path, content: Any, name: str = "a.json") -> Any:
     return import_dataset(project=project, path=raw(folder, json.dumps(content), name), by=None)
 

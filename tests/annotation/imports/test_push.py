@@ -24,7 +24,6 @@ from annotation.models import (
     Score,
     Summary,
     System,
-    Unit,
 )
 from annotation.scoring.rescore import rescore
 from tests.annotation.api.routes import PREFIX
@@ -137,13 +136,6 @@ def test_a_set_whose_document_was_judged_refuses_each_of_its_rows(world: World) 
     rows = [a_row(system=f"system-{number}", document="Another source.") for number in range(20)]
     report = push_rows(project=world.project, rows=[*rows, a_row("weir")], by=world.mona, skip_invalid=True)
     assert states(report) == ["refused"] * 20 + ["created"]
-
-
-def test_a_text_that_nobody_judged_is_replaced(world: World) -> None:
-    push_rows(project=world.project, rows=[a_row()], by=world.mona)
-    report = push_rows(project=world.project, rows=[a_row(summary="The mill shuts.")], by=world.mona)
-    assert states(report) == ["changed"]
-    assert Unit.objects.filter(summary__public_id=report.rows[0].summary).count() == 1
 
 
 def test_only_who_may_import_pushes(world: World) -> None:

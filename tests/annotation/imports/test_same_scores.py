@@ -13,7 +13,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 
 from annotation.command_line.main import main
-from annotation.config.environment import kept_files
 from annotation.models import Comparison, Membership, Project, Role, Run, Score
 from annotation.projects.services.change_project import create_project
 from tests.annotation.api.routes import PREFIX
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
     from django.test import Client
 
     from tests.annotation.cast import World
+
+pytestmark = pytest.mark.usefixtures("kept_here")
 
 Scores = dict[tuple[str, str, int | None], dict[str, float | None]]
 
@@ -92,12 +93,6 @@ FILES: dict[str, list[dict[str, Any]]] = {
     "claims": [CLAIMS],
     "claims of the summaries": [OF_SUMMARIES],
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _kept_here(settings: Any, tmp_path: Path) -> None:
-    settings.VAR_DIR = tmp_path / "var"
-    settings.STORAGES = {**settings.STORAGES, "kept": kept_files(str(settings.VAR_DIR))}
 
 
 @pytest.mark.parametrize("rows", FILES.values(), ids=FILES)

@@ -8,7 +8,6 @@ import pytest
 from pyarrow import parquet
 
 from annotation.imports import containers as streams
-from annotation.imports.layout import layout_of
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import DOCUMENT, HEADER, jsonl, problems_of, raw, refusal_of, row
 
@@ -102,17 +101,6 @@ def test_column_named_twice_is_refused(tmp_path: Path) -> None:
     assert "names the column 'system' twice" in refusal_of(raw(tmp_path, content, "a.csv"))
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
-def test_a_million_columns_are_refused_unread(tmp_path: Path, name: str) -> None:
-    names = [f"c{number}" for number in range(1_000_000)]
-    content = ",".join(names) if name == "a.csv" else json.dumps(dict.fromkeys(names, ""))
-    # Compared two by two they would take an hour.
-    told = refusal_of(raw(tmp_path, content + "\n", name), layout=layout_of(preset="auto"))
-    assert told == (
-        "line 1: there are 1,000,000 columns; at most 2,000 are read. Leave out what no import needs."
-    )
-
-
 def test_cells_are_json_only_where_all_are(tmp_path: Path) -> None:
     cells = [f'"""{text}"""' for text in ("d1", DOCUMENT, "alder", "Two.")]
     head = "document_id,document,system,summary\n"
@@ -151,10 +139,3 @@ def test_parquet_text_that_is_not_utf8_is_named(tmp_path: Path) -> None:
     parquet.write_table(table, path)
     [(line, column, reason)] = problems_of(path)
     assert (line, column, reason[:26]) == (2, "summary", "cannot be read: 'utf-8' co")
-
-
-def test_damaged_parquet_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.parquet"
-    parquet.write_table(pyarrow.Table.from_pylist([row()]), path)
-    path.write_bytes(path.read_bytes()[:-200])
-    assert refusal_of(path).startswith("a.parquet is a Parquet file that cannot be read")

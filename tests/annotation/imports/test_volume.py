@@ -20,11 +20,6 @@ from annotation.models import Check, Project, Score, System, Unit, Verdict
 from tests.annotation.imports.files import import_dataset, jsonl, nested, row
 
 
-@pytest.fixture
-def project(db: None) -> Project:
-    return Project.objects.create(slug="trams", name="Trams")
-
-
 def statements(act: Any) -> int:
     with CaptureQueriesContext(
         connection,

@@ -8,7 +8,6 @@ import pytest
 
 from annotation.analysis.agreement.agreement import agreement
 from annotation.analysis.agreement.ratings import check_answers
-from annotation.core.tables.pseudonyms import pseudonym
 from annotation.models import Check, Project, Verdict
 from tests.annotation.exports.reading import exported
 from tests.annotation.imports.files import import_dataset, jsonl, nested
@@ -24,11 +23,6 @@ CLAIMS = [
     },
     {"claim_text": "Trams stopped", "raw_votes": {"alder": [1, 1, 1], "birch": [0, 1]}},
 ]
-
-
-@pytest.fixture
-def project(db: None) -> Project:
-    return Project.objects.create(slug="trams", name="Trams")
 
 
 def bring(project: Project, folder: Path, claims: list[dict[str, Any]], name: str = "votes.jsonl") -> Any:
@@ -85,19 +79,3 @@ def test_each_vote_is_exported_beside_its_verdict(project: Project, tmp_path: Pa
         ("vote", "import:votes.jsonl rater 3", "yes"),
     ]
     assert [kind for kind, *_ in rows].count("vote") == 6
-
-
-BY_NAME = [{"claim_text": "It rained", "raw_votes": {"alder": {"anna.berg": 1, "rater 2": 0}}}]
-
-
-def test_raters_are_pseudonyms_unless_an_owner_asks(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, BY_NAME)
-
-    def raters(*, named: bool) -> list[str]:
-        rows = exported(project, "answers", tmp_path / "answers.jsonl", named=named)
-        return [row["rater"] for row in rows if row["kind"] == "vote"]
-
-    named = ["import:votes.jsonl anna.berg", "import:votes.jsonl rater 2"]
-    assert raters(named=True) == named
-    # Anyone who has no name but a number keeps it.
-    assert raters(named=False) == [f"import:votes.jsonl {pseudonym(project, 'anna.berg')}", named[1]]

@@ -9,7 +9,6 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from annotation.config.environment import kept_files
 from annotation.imports import web as imports
 from annotation.imports import work as background
 from annotation.models import DocumentSet, Event, Import, Summary
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
     from tests.annotation.conftest import ApiDoor
 
+pytestmark = pytest.mark.usefixtures("kept_here")
+
 PAGE = "/p/harbour/import/"
 UPLOAD = f"{PAGE}upload/"
 
@@ -32,12 +33,6 @@ UPLOAD = f"{PAGE}upload/"
 ODD = ["article,highlights,model,output"] + [
     f"{DOCUMENT} Part {number}.,Rain stopped the trams.,alder,Trams stopped {number}." for number in range(3)
 ]
-
-
-@pytest.fixture(autouse=True)
-def _kept_here(settings: Any, tmp_path: Path) -> None:
-    settings.VAR_DIR = tmp_path / "var"
-    settings.STORAGES = {**settings.STORAGES, "kept": kept_files(str(settings.VAR_DIR))}
 
 
 def table(*lines: str) -> dict[str, bytes]:
@@ -231,9 +226,3 @@ def test_no_file_is_refused(mona: Client) -> None:
     answer = mona.post(UPLOAD, {})
     assert answer.status_code == 422
     assert b"Choose the files to import." in answer.content
-
-
-def test_a_form_of_another_site_is_refused(world: World) -> None:
-    client = Client(enforce_csrf_checks=True)
-    client.force_login(world.mona)
-    assert send(client, table(*ODD)).status_code == 403
