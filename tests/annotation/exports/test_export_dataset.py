@@ -25,23 +25,6 @@ def write(world: World, path: Path, by: str | None, **changes: object) -> dict[s
     return write_export(project=world.project, path=path, by=person, **request)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("person", ["olga", "mona", "cleo", "vic", None])
-def test_who_may_export(world: World, out: Path, person: str | None) -> None:
-    assert write(world, out, person)["rows"] == 4
-
-
-@pytest.mark.parametrize("person", ["rex", "ana"])
-def test_a_member_whose_role_may_not(world: World, out: Path, person: str) -> None:
-    with pytest.raises(NotAllowed):
-        write(world, out, person)
-    assert not out.exists()
-
-
-def test_an_outsider_learns_nothing(world: World, out: Path) -> None:
-    with pytest.raises(NotFound):
-        write(world, out, "dan")
-
-
 def test_whoever_is_blind_gets_no_export(world: World, out: Path) -> None:
     Membership.objects.filter(user=world.mona).update(roles=[Role.MANAGER, Role.ASSESSOR])
     assign(document_set=world.sets["port"], assessor=world.mona, by=world.olga)
@@ -145,14 +128,6 @@ def test_an_export_with_names_opens_for_owners_alone(world: World) -> None:
     open_export(export, by=world.olga).stream.close()
     with pytest.raises(NotAllowed):
         open_export(export, by=world.vic)
-
-
-@pytest.mark.parametrize(("person", "refusal"), [("dan", NotFound), ("ana", NotAllowed)])
-def test_who_may_not_open_an_export(world: World, person: str, refusal: type[Exception]) -> None:
-    export = request_export(project=world.project, level="scores", format="jsonl", by=world.olga)
-    perform(export)
-    with pytest.raises(refusal):
-        open_export(export, by=world.users[person])
 
 
 def test_a_path_in_the_row_opens_nothing_else(world: World, tmp_path: Path) -> None:

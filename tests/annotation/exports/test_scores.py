@@ -8,7 +8,6 @@ import pytest
 from annotation.models import Score
 from evaluation import SummaryScore
 from tests.annotation.cast import World
-from tests.annotation.exports.acts import assess_and_close
 from tests.annotation.exports.reading import exported
 
 pytestmark = pytest.mark.django_db
@@ -52,15 +51,6 @@ def test_what_nobody_judged_is_null_and_never_0(world: World, tmp_path: Path) ->
     bridge = next(row for row in rows if (row["document_id"], row["system"]) == ("bridge", "alder"))
     empty = ("coverage", "coverage_judge", "coverage_human", "human_share", "alignment", "composite_2_3")
     assert [bridge[name] for name in empty] == [None] * len(empty)
-
-
-def test_people_move_the_final_score_and_not_the_judges(world: World, tmp_path: Path) -> None:
-    percents = {("alder", 1): 60, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 20}
-    assess_and_close(world, world.ana, percents)
-    rows = exported(world.project, "scores", tmp_path / "scores.jsonl")
-    alder = next(row for row in rows if (row["document_id"], row["system"]) == ("port", "alder"))
-    assert alder["coverage"] == alder["coverage_human"] == pytest.approx(0.7)
-    assert (alder["coverage_judge"], alder["human_share"]) == (0.75, 1.0)
 
 
 def test_a_summary_that_was_never_scored_is_not_dropped(world: World, tmp_path: Path) -> None:

@@ -6,8 +6,6 @@ import pytest
 
 from annotation.adjudicating.services.adjudicate import decide_unit
 from annotation.models import Check, Claim, ClaimSet, Comparison
-from annotation.projects.services.change_project import change_project
-from annotation.reviewing.services.review import override
 from annotation.scoring.rescore import rescore
 from tests.annotation.cast import World
 from tests.annotation.exports.acts import add_comparison, assess, assess_and_close
@@ -84,16 +82,6 @@ def test_an_adjudicated_percent_stands_alone(world: World, tmp_path: Path) -> No
     row = units_of(world, "alder", tmp_path)[0]
     assert (row["assessor_percents"], row["adjudicated_percent"], row["unit_coverage"]) == ([60], 40, 0.4)
     assert row["source"] == "adjudicated"
-
-
-def test_a_blend_is_made_of_percents_and_claims(world: World, tmp_path: Path) -> None:
-    change_project(project=world.project, by=world.olga, blend="weighted")
-    world.project.refresh_from_db()
-    assess_and_close(world, world.ana, PERCENTS)
-    override(check=world.check("alder", 2), by=world.rex, label="yes")
-    row = units_of(world, "alder", tmp_path)[0]
-    # Half of 60 % and half of yes, yes: 0.3 + 0.5.
-    assert (row["unit_coverage"], row["source"]) == (pytest.approx(0.8), "blend")
 
 
 def test_an_empty_summary_is_decided_by_the_rule(world: World, tmp_path: Path) -> None:

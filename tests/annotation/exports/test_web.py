@@ -46,7 +46,9 @@ def test_the_file_and_its_manifest_come_as_attachments(mona: Client) -> None:
     perform(export)
     file = mona.get(f"{ROOM}{export.public_id}/download/")
     manifest = mona.get(f"{ROOM}{export.public_id}/manifest/")
-    assert b"".join(file.streaming_content).startswith(b"project,document_id,system,target_words")
+    content = b"".join(file.streaming_content)
+    assert content.startswith(b"project,document_id,system,target_words")
+    assert (int(file["Content-Length"]), file["ETag"]) == (len(content), f'"{export.manifest["sha256"]}"')
     assert "attachment" in file["Content-Disposition"]
     assert file["X-Content-Type-Options"] == "nosniff"
     assert manifest.json()["level"] == "scores"

