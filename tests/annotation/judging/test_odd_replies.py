@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from annotation.models import Check, Claim, Judge, JudgeCall, Project, Score, Verdict
+from annotation.models import Check, Claim, Judge, Project, Score, Verdict
 from tests.annotation.judging.doing import add_document_set, run_to_end
 from tests.llm_server import faults
 
@@ -130,32 +130,3 @@ def test_odd_numbers_are_left_out_and_move_no_score(
     for verdict in Verdict.objects.all():
         assert verdict.probability is None or 0 <= verdict.probability <= 1
         assert set(verdict.evidence) <= {1, 2}
-
-
-def test_what_a_server_says_of_itself_breaks_no_row(
-    project: Project, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    def odd(completion: Answer) -> Answer:
-        return {
-            **completion,
-            "model": None,
-            "id": ["x"],
-            "usage": {"prompt_tokens": 10**400, "completion_tokens": "many"},
-        }
-
-    Judge.objects.filter(pk=llm_judge.pk).update(prompt_price=2.0, completion_price=8.0)
-    llm_server.always(faults.completion(odd))
-    run = run_to_end(project, llm_judge, METRICS)
-    assert run.state == "finished"
-    assert 0 < run.cost < 1
-    assert set(JudgeCall.objects.values_list("prompt_tokens", flat=True)) == {0}
-
-
-def test_the_judge_s_own_instruction_reaches_every_call(
-    project: Project, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    wish = "Mind ${x} and {{ y }}: money is in crowns."
-    Judge.objects.filter(pk=llm_judge.pk).update(custom_instruction=wish)
-    run_to_end(project, llm_judge, METRICS)
-    assert len(llm_server.calls) == 1 + 2 * 2
-    assert all(wish in call.body["messages"][0]["content"] for call in llm_server.calls)

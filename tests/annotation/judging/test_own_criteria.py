@@ -12,7 +12,6 @@ from annotation.models import Judge, Project, Rating
 from annotation.projects.services.set_criteria import set_criteria
 from evaluation.metrics import Criterion
 from tests.annotation.judging.doing import add_document_set, run_to_end
-from tests.llm_server import faults
 
 if TYPE_CHECKING:
     from tests.llm_server import LLMServer
@@ -60,17 +59,6 @@ def test_criteria_are_answered_once_and_a_new_version_again(
     assert len(llm_server.calls) == 5
     # The empty summary is not asked about again.
     assert len(rated(project)) == before + 1
-
-
-def test_a_value_off_the_scale_is_unscored_with_its_reason(
-    project: Project, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    set_criteria(project, [TONE])
-    llm_server.always(faults.text('{"criteria": [{"id": "r1", "value": 7}]}'))
-    run_to_end(project, llm_judge, ["criteria"])
-    row = Rating.objects.get(summary__system__name="elm")
-    assert row.value is None
-    assert "off its scale" in row.reason
 
 
 def test_the_estimate_counts_a_call_for_each_text_beside(project: Project, llm_judge: Judge) -> None:

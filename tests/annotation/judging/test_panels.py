@@ -1,20 +1,18 @@
-"""A run whose judge is a panel: its votes, its uncertainty, its money, and a member that is turned away."""
+"""A run whose judge is a panel: its votes, its uncertainty, and a member that is turned away."""
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from django.contrib.auth.models import User
 
 from annotation.core.lists import Viewer
 from annotation.judging.services.judges import judge_by_name
-from annotation.judging.services.running.spend import cost_of_calls
-from annotation.judging.services.start_run import resume_run, start_run
-from annotation.models import Check, ClaimSet, Event, Judge, JudgeCall, Project, Verdict
+from annotation.models import Check, Event, Judge, JudgeCall, Project, Verdict
 from annotation.reviewing.queries.review_queue import QUEUE
-from tests.annotation.judging.doing import add_document_set, perform_all, run_to_end
+from tests.annotation.judging.doing import add_document_set, run_to_end
 from tests.llm_server import LLMServer, faults
 
 if TYPE_CHECKING:
@@ -113,45 +111,6 @@ def test_the_review_queue_begins_with_what_the_panel_is_split_over(
     assert [row.uncertainty for row in rows] == [1.0, pytest.approx(1 / 3), 0.0]
     split = QUEUE.look(viewer, {"only": "split"}).page()[0]
     assert [row.claim.text for row in split] == [JUNE, HURT]
-
-
-# Money
-
-
-def paid(project: Project) -> float:
-    calls = JudgeCall.objects.filter(run__project=project)
-    return sum((call.prompt_tokens * 2.0 + call.completion_tokens * 8.0) / 1_000_000 for call in calls)
-
-
-def test_a_cap_stops_a_panel_and_it_goes_on_where_it_stopped(
-    project: Project, panel: Judge, llm_server: LLMServer
-) -> None:
-    whole = run_to_end(project, panel).cost
-    made = len(llm_server.calls)
-    # Each of two models was asked about three summaries; the first member took the claims, offline.
-    assert made == 6
-    assert whole == pytest.approx(paid(project))
-    forget(JudgeCall, Verdict, Check, ClaimSet)
-    # Room for half of it, and for one reply that is as long as it may be: 100 tokens at 8 per million.
-    cap = whole / 2 + 0.0008
-    run = start_run(project=project, judge=panel, max_cost=cap, by=None)
-    perform_all(run)
-    assert (run.state, run.stop_reason.startswith(f"The run may cost {cap:g}")) == ("stopped", True)
-    assert 0 < run.cost <= cap
-    assert run.cost == pytest.approx(paid(project))
-    assert run.cost == pytest.approx(cost_of_calls(run))
-    # Nobody's vote is missing from what was written before the end.
-    assert {len(votes) for votes in Verdict.objects.values_list("votes", flat=True)} <= {3}
-    perform_all(resume_run(run=run, max_cost=1.0, by=None))
-    run.refresh_from_db()
-    assert (run.state, len(llm_server.calls)) == ("finished", 2 * made)
-    assert run.cost == pytest.approx(whole)
-    assert [len(votes) for votes in Verdict.objects.values_list("votes", flat=True)] == [3] * 9
-
-
-def forget(*kinds: Any) -> None:
-    for kind in kinds:
-        kind.objects.all().delete()
 
 
 # Turned away

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
 from django.db import connection
-from django.utils import timezone
 
 from annotation.models import Job, Judge, JudgeCall, Project, Run, Verdict
 from tests.annotation.judging.doing import add_document_set
@@ -17,7 +16,7 @@ from tests.annotation.judging.processes import ROOT, start_manage, wait_until, w
 from tests.llm_server import faults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from tests.llm_server import LLMServer
 
@@ -54,59 +53,15 @@ class Asker:
         self.process.wait()
 
 
-@contextmanager
-def askers(
-    environment: Mapping[str, str], judge: Judge, claim_seconds: float = 15.0
-) -> Iterator[list[Asker]]:
-    """Two processes that stand ready to ask."""
-    with ExitStack() as ending:
-        ready = []
-        for _ in range(2):
-            asker = Asker(environment, judge, claim_seconds)
-            ending.callback(asker.end)
-            ready.append(asker)
-        yield ready
-
-
-def test_of_two_processes_that_ask_the_same_one_pays(
-    llm_judge: Judge, llm_server: LLMServer, subprocess_env: dict[str, str]
-) -> None:
-    llm_server.latency = 1.0
-    with askers(subprocess_env, llm_judge) as [first, second]:
-        first.ask()
-        second.ask()
-        assert (first.answer(), second.answer()) == ("yes", "yes")
-    assert len(llm_server.calls) == 1
-    assert (JudgeCall.objects.count(), JudgeCall.all_calls.count()) == (1, 1)
-
-
-def test_what_a_killed_process_was_asking_is_paid_for_once_by_who_waits_for_it(
-    llm_judge: Judge, llm_server: LLMServer, subprocess_env: dict[str, str]
-) -> None:
-    llm_server.then(faults.hang())
-    with askers(subprocess_env, llm_judge, claim_seconds=3.0) as [first, second]:
-        first.ask()
-        llm_server.wait_for_calls(1)
-        # SIGKILL: it can give nothing back.
-        first.end()
-        claim = JudgeCall.all_calls.get()
-        assert not JudgeCall.objects.exists()
-        second.ask()
-        llm_server.wait_for_calls(2)
-        assert claim.lease_until is not None
-        assert timezone.now() >= claim.lease_until
-        assert second.answer() == "yes"
-    assert len(llm_server.calls) == 2
-    assert (JudgeCall.objects.count(), JudgeCall.all_calls.count()) == (1, 1)
-
-
 def test_two_processes_that_wait_for_a_dead_one_pay_once_together(
     llm_judge: Judge, llm_server: LLMServer, subprocess_env: dict[str, str]
 ) -> None:
     """Both see the lease run out; the conditional update lets one take the claim."""
     llm_server.then(faults.hang())
-    with askers(subprocess_env, llm_judge, claim_seconds=3.0) as [second, third]:
-        dead = Asker(subprocess_env, llm_judge, 3.0)
+    with ExitStack() as ending:
+        dead, second, third = (Asker(subprocess_env, llm_judge, 3.0) for _ in range(3))
+        for each in (second, third):
+            ending.callback(each.end)
         dead.ask()
         llm_server.wait_for_calls(1)
         dead.end()

@@ -83,18 +83,6 @@ def test_with_given_questions_it_is_one_call_a_document_and_two_a_summary(
     assert [coverage(name) for name in ("elm", "fir", "oak")] == [0.5, 0.0, 0.0]
 
 
-def test_the_summary_answers_without_its_source(
-    project: Project, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    give(project, *GIVEN)
-    run_to_end(project, llm_judge, ["question_coverage"])
-    of_summaries = [
-        call.question for call in llm_server.calls if "A new one opens" not in str(call.question["text"])
-    ]
-    assert len(of_summaries) == 2
-    assert [list(question["questions"].values()) for question in of_summaries] == [GIVEN, GIVEN]
-
-
 def test_what_is_missing_is_made_up_beside_the_given_ones(
     project: Project, llm_judge: Judge, llm_server: LLMServer
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.db.models import Count
 
-from annotation.models import Check, Job, Judge, JudgeCall, Project, Run, Score, Verdict
+from annotation.models import Check, Job, Judge, JudgeCall, Project, Run, Score
 from annotation.tasks import NICENESS
 from tests.annotation.judging.doing import add_document_set
 from tests.annotation.judging.processes import manage, wait_until, workers
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 QUICK = "tests.annotation.judging.quick_settings"
-SETS = 8
 PLACES = ("mill", "barn", "school", "bridge", "church", "bakery", "station", "library")
 
 
@@ -105,34 +104,3 @@ def test_a_worker_lets_people_go_first(transactional_db: None, subprocess_env: d
     lower = 0 if connection.vendor == "sqlite" else NICENESS
     with workers(subprocess_env) as [worker]:
         assert os.getpriority(os.PRIO_PROCESS, worker.pid) == os.getpriority(os.PRIO_PROCESS, 0) + lower
-
-
-def test_two_workers_share_a_run_on_postgresql_and_redis(
-    project: Project,
-    slow_judge: Judge,
-    slow_server: LLMServer,
-    subprocess_env: dict[str, str],
-    redis_url: str,
-) -> None:
-    if connection.vendor != "postgresql":
-        pytest.skip("this run of the tests is on SQLite")
-    environment = {**subprocess_env, "CELERY_BROKER_URL": redis_url}
-    Judge.objects.update(concurrency=2)
-    for number in range(SETS):
-        add_document_set(
-            project,
-            external_id=f"set {number}",
-            documents=[f"On day {number} the mill burned down at night."],
-            reference=f"On day {number} the mill burned down at night.",
-            summaries=summaries(),
-        )
-    run = start(environment, project, slow_judge)
-    with workers(environment, 2):
-        wait_until(lambda: is_over(run))
-    run.refresh_from_db()
-    assert run.state == "finished"
-    assert set(run.jobs.values_list("state", "attempt", "done", "error")) == {("done", 1, len(PLACES), "")}
-    assert Check.objects.count() == SETS * len(PLACES)
-    assert verdicts_a_check() == {1}
-    assert Verdict.objects.filter(run=run).count() == SETS * len(PLACES)
-    assert len(slow_server.calls) == SETS * (1 + len(PLACES))

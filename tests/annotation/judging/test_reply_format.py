@@ -36,17 +36,6 @@ def test_what_the_server_refuses_is_tried_once_in_all(llm_judge: Judge, llm_serv
     assert formats(llm_server) == ["json_schema", "json_object", "json_object"]
 
 
-def test_what_the_server_takes_no_longer_is_stepped_down_from(
-    llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    Judge.objects.filter(pk=llm_judge.pk).update(reply_format="json_object")
-    llm_server.formats = ()
-    ask(llm_judge, "The wall was breached")
-    llm_judge.refresh_from_db()
-    assert llm_judge.reply_format == "text"
-    assert formats(llm_server) == ["json_object", "text"]
-
-
 def test_parameters_that_the_server_refuses_are_kept_with_the_judge(
     llm_judge: Judge, llm_server: LLMServer
 ) -> None:

@@ -11,8 +11,6 @@ import pytest
 from django.db import connection, transaction
 
 from annotation.core.refusals import Invalid
-from annotation.core.tables.pseudonyms import People
-from annotation.exports.write import about
 from annotation.judging.queries.runs import run_progress
 from annotation.judging.services.running.spend import RunBudget
 from annotation.judging.services.running.turn import judge_run
@@ -41,15 +39,6 @@ def priced(llm_judge: Judge) -> Judge:
 def paid_by(run: Run) -> float:
     calls = JudgeCall.objects.filter(run=run)
     return sum((call.prompt_tokens * 2.0 + call.completion_tokens * 8.0) / 1_000_000 for call in calls)
-
-
-def test_a_run_tells_what_its_calls_took_and_cost(world: World, priced: Judge, llm_server: LLMServer) -> None:
-    run = run_to_end(world.project, priced)
-    progress = run_progress(run)
-    assert progress.calls == len(llm_server.calls) > 0
-    assert progress.prompt_tokens == sum(JudgeCall.objects.values_list("prompt_tokens", flat=True)) > 0
-    assert progress.cost == pytest.approx(paid_by(run))
-    assert progress.cost > 0
 
 
 def test_a_second_run_makes_no_call_and_costs_nothing(
@@ -99,14 +88,6 @@ def test_a_run_stops_before_it_costs_more_than_its_cap_and_goes_on_with_a_higher
     assert run.cost == pytest.approx(whole)
 
 
-def test_a_cap_that_is_reached_already_is_refused(world: World, priced: Judge) -> None:
-    run = run_to_end(world.project, priced)
-    run.jobs.update(state="cancelled")
-    with pytest.raises(Invalid, match="has cost") as refused:
-        resume_run(run=run, max_cost=run.cost / 2, by=None)
-    assert refused.value.code == "invalid_cap"
-
-
 @pytest.mark.parametrize("cap", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_cap_is_a_number_above_0(world: World, priced: Judge, cap: float) -> None:
     with pytest.raises(Invalid, match="above 0"):
@@ -117,26 +98,6 @@ def test_a_cap_is_a_number_above_0(world: World, priced: Judge, cap: float) -> N
 def test_a_cap_on_a_judge_without_a_price_is_refused(world: World) -> None:
     with pytest.raises(Invalid, match="has no price"):
         start_run(project=world.project, judge=world.judge, max_cost=1.0, by=None)
-
-
-def test_the_manifest_of_an_export_tells_what_judging_cost(world: World, priced: Judge) -> None:
-    run = run_to_end(world.project, priced)
-    run_to_end(world.project, world.judge)
-    paid = run_progress(run)
-    people = People(world.project, named=False)
-    made = about(project=world.project, people=people, level="scores", format_name="csv")
-    nothing = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost": 0.0}
-    assert made["judging"] == [
-        {"judge": "lexical", "runs": 1, **nothing},
-        {
-            "judge": "scripted",
-            "runs": 1,
-            "calls": paid.calls,
-            "prompt_tokens": paid.prompt_tokens,
-            "completion_tokens": paid.completion_tokens,
-            "cost": paid.cost,
-        },
-    ]
 
 
 # The budget
@@ -239,19 +200,6 @@ def locked_run() -> Iterator[threading.Event]:
     yield release
     release.set()
     thread.join()
-
-
-def test_the_loop_goes_on_while_the_database_waits(budget: RunBudget) -> None:
-    async def ask(release: threading.Event) -> None:
-        asking = asyncio.create_task(budget.reserve(0.2))
-        _, waiting = await asyncio.wait([asking], timeout=0.2)
-        assert waiting == {asking}
-        release.set()
-        await asking
-
-    with locked_run() as release:
-        asyncio.run(ask(release))
-    assert cost() == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("asked_before", [0, 1], ids=["started", "not yet started"])

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from annotation.core.refusals import Invalid
 from annotation.judging.services.start_run import start_run
 from annotation.models import Judge, Verdict
 from tests.annotation.judging.doing import perform_all, run_to_end
@@ -56,16 +55,6 @@ def test_the_key_is_that_of_the_variable_that_the_row_names(
     assert {call.headers["authorization"] for call in llm_server.calls} == {"Bearer sk-right"}
 
 
-def test_without_an_address_of_its_own_a_judge_does_not_take_that_of_the_environment(
-    world: World, trap: LLMServer
-) -> None:
-    nowhere = Judge.objects.create(name="nowhere", kind=Judge.Kind.OPENAI, model="m")
-    with pytest.raises(Invalid, match=r"would call https://api\.openai\.com") as refused:
-        start_run(project=world.project, judge=nowhere, by=None)
-    assert refused.value.code == "unusable_judge"
-    assert trap.connections == 0
-
-
 def test_a_judge_that_is_no_longer_allowed_is_not_called_by_a_run_that_waits(
     world: World, llm_judge: Judge, llm_server: LLMServer, settings: Any
 ) -> None:
@@ -76,16 +65,3 @@ def test_a_judge_that_is_no_longer_allowed_is_not_called_by_a_run_that_waits(
     assert "which is not allowed here" in run.stop_reason
     assert llm_server.calls == []
     assert not Verdict.objects.filter(run=run).exists()
-
-
-def test_a_server_that_sends_elsewhere_is_not_followed(
-    world: World, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    from tests.llm_server import Fault
-
-    with LLMServer() as elsewhere:
-        address = f"{elsewhere.base_url}/chat/completions"
-        llm_server.always(Fault(status=308, headers={"Location": address}, error={}))
-        run = run_to_end(world.project, llm_judge)
-        assert run.state == "stopped"
-        assert elsewhere.connections == 0

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.assessing.services.assign import assign
-from annotation.models import Comparison, Membership, Project, Run, Summary, System, Unit, Verdict
+from annotation.models import Comparison, Judge, Membership, Project, Run, Summary, System, Unit, Verdict
 from annotation.projects.services.invite import invite
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.comment import comment_on_claim
@@ -55,11 +55,13 @@ def grow(world: World) -> None:
 
 
 def write_here(world: World, name: str) -> None:
-    """A further member, an invitation, a version of the guidelines and a comment."""
+    """A further member, an invitation, a version of the guidelines, a comment, a judge and a panel."""
     Membership.objects.create(project=world.project, user=User.objects.create_user(name), roles=["reviewer"])
     invite(project=world.project, roles=["viewer"], by=world.olga)
     write_guidelines(project=world.project, text=f"As in {name}.", by=world.mona)
     comment_on_claim(project=world.project, claim=world.check("alder", 1).claim, by=world.rex, text="Hm.")
+    judge = Judge.objects.create(project=world.project, name=name, kind="openai", model="m")
+    Judge.objects.create(project=world.project, name=f"{name}-panel", kind="panel").members.add(judge)
 
 
 def add_questions(world: World, number: int, *, first: int) -> None:
@@ -91,6 +93,7 @@ def addresses(world: World) -> dict[str, tuple[User, str]]:
         "assignments": (world.olga, "/p/harbour/assignments/"),
         "exports": (world.olga, "/p/harbour/exports/"),
         "settings": (world.olga, "/p/harbour/settings/"),
+        "judges": (world.olga, "/p/harbour/settings/judges/"),
         "people": (world.olga, "/p/harbour/settings/people/"),
         "guidelines": (world.olga, "/p/harbour/settings/guidelines/"),
         "log": (world.olga, "/p/harbour/settings/log/"),

@@ -60,13 +60,6 @@ def test_an_owner_sends_a_key_and_never_gets_it_back(
     assert (too_long.status_code, "api_key" in str(too_long.json()["error"])) == (400, True)
 
 
-def test_a_manager_chooses_no_key_of_the_environment(
-    world: World, client_of: ApiDoor, llm_server: LLMServer
-) -> None:
-    refused = client_of("mona").post(AT, new(llm_server, api_key_env="PATH"))
-    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "key_of_environment")
-
-
 def test_a_shared_judge_is_shown_without_its_key_and_not_changed(world: World, client_of: ApiDoor) -> None:
     shared = Judge.objects.create(
         name="remote", kind="openai", model="m", base_url="http://localhost:1/v1", api_key_env="REMOTE_KEY"

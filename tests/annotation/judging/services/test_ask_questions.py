@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
+from annotation.core.refusals import Conflict, Invalid
 from annotation.judging.question_texts import MAX_QUESTION_CHARACTERS, MOST_QUESTIONS
 from annotation.judging.services.ask_questions import ask_questions, retire_question
 from annotation.models import Claim, Event, Score
@@ -140,33 +140,8 @@ def test_without_a_standing_question_none_was_asked(world: World) -> None:
     assert question_coverage(world) is None
 
 
-def test_giving_questions_rescores_without_those_made_up(world: World) -> None:
-    [question] = made_up(world, "Does it close?")
-    answer(question, "yes", judge=world.judge)
-    answer(question, "no", judge=world.judge, summary=world.summaries["port", "alder"])
-    rescore(project=world.project)
-    assert question_coverage(world) == 0.0
-    ask(world, "Did it rain?")
-    assert question_coverage(world) is None
-
-
 def test_retiring_twice_is_one_act(world: World) -> None:
     [question] = ask(world, "Did it rain?")
     first = retire_question(question=question, by=world.mona).removed_at
     assert retire_question(question=questions().get(), by=world.mona).removed_at == first
     assert Event.objects.filter(verb="retire question").count() == 1
-
-
-@pytest.mark.parametrize("name", ["rex", "cleo", "ana", "vic"])
-def test_others_may_neither_ask_nor_retire(world: World, name: str) -> None:
-    [question] = ask(world, "Did it rain?")
-    person = getattr(world, name)
-    with pytest.raises(NotAllowed):
-        ask_questions(document_set=world.sets["port"], texts=["Was it cold?"], by=person)
-    with pytest.raises(NotAllowed):
-        retire_question(question=question, by=person)
-
-
-def test_an_outsider_finds_nothing(world: World) -> None:
-    with pytest.raises(NotFound):
-        ask_questions(document_set=world.sets["port"], texts=["Was it cold?"], by=world.dan)

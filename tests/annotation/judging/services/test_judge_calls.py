@@ -16,14 +16,13 @@ from django.utils import timezone
 from annotation.judging.services.judges import at_work
 from annotation.judging.services.running import calls as judge_calls
 from annotation.judging.services.running.calls import RowCallStore
-from annotation.models import Judge, JudgeCall, Run
+from annotation.models import Judge, JudgeCall
 from evaluation.judging.errors import JudgeUnavailable
 from evaluation.judging.protocol import StoredCall, Text
 from tests.annotation.judging.services.test_judges import openai_row
 from tests.llm_server import faults
 
 if TYPE_CHECKING:
-    from tests.annotation.cast import World
     from tests.llm_server import LLMServer
 
 TEXT = Text.of("The harbour wall was breached.")
@@ -86,14 +85,6 @@ def test_calls_can_be_kept_from_many_tasks_at_once(store: RowCallStore) -> None:
 
     asyncio.run(keep())
     assert JudgeCall.objects.count() == 50
-
-
-def test_a_call_tells_the_run_that_paid_for_it(transactional_db: None, world: World) -> None:
-    run = Run.objects.create(project=world.project, judge=world.judge)
-    store = RowCallStore(world.judge, run=run)
-    asyncio.run(store.put(call()))
-    store.close()
-    assert JudgeCall.objects.get().run == run
 
 
 # Paying once

@@ -319,22 +319,6 @@ def test_alignment_holds_a_summary_s_own_claims_against_all_documents(project: P
     assert score_of(project, "elm").coverage is None
 
 
-def test_imported_summary_claims_are_used_for_alignment(project: Project) -> None:
-    document_set = add_document_set(
-        project,
-        external_id="a",
-        documents=["The mill burned."],
-        summaries={"elm": "The mill burned. Rain fell."},
-    )
-    claim_set = ClaimSet.objects.create(
-        summary=document_set.summaries.get(), origin="imported", origin_name="file"
-    )
-    Claim.objects.create(claim_set=claim_set, position=1, text="The mill burned", origin="imported")
-    run_to_end(project, lexical(), ["alignment"])
-    assert ClaimSet.objects.count() == 1
-    assert labels(project, "summary", "elm") == ["yes"]
-
-
 def test_without_a_source_text_alignment_stays_unscored(project: Project) -> None:
     add_document_set(project, external_id="a", documents=[" "], summaries={"elm": "The mill burned."})
     run = run_to_end(project, lexical(), ["alignment"])
@@ -423,31 +407,6 @@ def test_answers_of_a_server_become_verdicts_with_their_calls_kept(
     assert llm_judge.calls.filter(prompt_tokens=0).count() == 0
 
 
-def test_summaries_are_asked_about_side_by_side_as_far_as_the_judge_allows(
-    world: World, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    # While nothing is known of a server the first call goes ahead alone.
-    Judge.objects.filter(pk=llm_judge.pk).update(reply_format="json_schema")
-    llm_server.latency = 0.2
-    run = start_run(project=world.project, judge=llm_judge, by=None)
-    claimed = claim_job(run.jobs.get(document_set=world.sets["port"]))
-    assert claimed is not None
-    judge_claimed(claimed)
-    assert llm_server.most_at_once == 2
-
-
-def test_a_question_that_was_answered_is_not_paid_for_again(
-    world: World, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    run_to_end(world.project, llm_judge, ["factual_alignment"])
-    asked = len(llm_server.calls)
-    before = Verdict.objects.filter(judge=llm_judge).count()
-    Verdict.objects.filter(judge=llm_judge).delete()
-    run_to_end(world.project, llm_judge, ["factual_alignment"])
-    assert len(llm_server.calls) == asked
-    assert Verdict.objects.filter(judge=llm_judge).count() == before
-
-
 def test_a_server_that_refuses_stops_the_run_and_the_key_stays_secret(
     world: World, llm_judge: Judge, llm_server: LLMServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -465,18 +424,12 @@ def test_a_server_that_refuses_stops_the_run_and_the_key_stays_secret(
     assert len(llm_server.calls) <= 2
 
 
-def test_a_run_without_its_key_stops_and_names_the_variable(world: World, llm_judge: Judge) -> None:
-    Judge.objects.filter(pk=llm_judge.pk).update(api_key_env="SCRIPTED_KEY")
-    run = run_to_end(world.project, llm_judge)
-    assert run.state == "stopped"
-    assert "SCRIPTED_KEY" in run.stop_reason
-
-
 def test_a_stopped_run_goes_on_once_the_fault_is_mended(
     world: World, llm_judge: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Judge.objects.filter(pk=llm_judge.pk).update(api_key_env="SCRIPTED_KEY")
     run = run_to_end(world.project, llm_judge)
+    assert (run.state, "SCRIPTED_KEY" in run.stop_reason) == ("stopped", True)
     monkeypatch.setenv("SCRIPTED_KEY", "any")
     perform_all(resume_run(run=run, by=None))
     run.refresh_from_db()
@@ -529,18 +482,6 @@ def test_an_answer_that_cannot_be_used_is_kept_as_unscored_with_its_reason(
     assert (score.coverage, score.claims_unscored) == (None, 3)
 
 
-def test_the_same_failure_is_not_written_twice(world: World, llm_judge: Judge, llm_server: LLMServer) -> None:
-    llm_server.where(
-        lambda call: faults.refusal("No.") if "repair is planned" in str(call.question) else None
-    )
-    run_to_end(world.project, llm_judge)
-    before = Verdict.objects.count()
-    second = run_to_end(world.project, llm_judge)
-    assert Verdict.objects.count() == before
-    # Both sets hold birch's text: three unscored claims in port, and those of bridge's reference.
-    assert sum(second.jobs.values_list("unscored", flat=True)) == before_unscored(llm_judge)
-
-
 ALL = ["coverage", "alignment", "question_coverage", "conciseness"]
 
 
@@ -560,40 +501,6 @@ def test_a_bad_spell_of_the_provider_spoils_no_later_run(
     paid = len(llm_server.calls)
     run_to_end(world.project, llm_judge, ALL)
     assert len(llm_server.calls) == paid
-
-
-def test_what_a_run_left_unscored_is_asked_anew_by_the_next_one(
-    world: World, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    llm_server.where(lambda call: faults.text("rubbish") if "claims" in call.question else None)
-    first = run_to_end(world.project, llm_judge, ALL)
-    assert before_unscored(llm_judge)
-    # Two askings of each question, not one more for the same question of another summary.
-    asked = [call.body["messages"][-1]["content"] for call in llm_server.calls if "claims" in call.question]
-    assert {asked.count(question) for question in asked} == {2}
-    llm_server.where(lambda call: None)
-    second = run_to_end(world.project, llm_judge, ALL)
-    assert sum(first.jobs.values_list("unscored", flat=True))
-    assert not sum(second.jobs.values_list("unscored", flat=True))
-
-
-def test_a_judge_that_finds_no_claim_in_any_sentence_is_asked_twice_and_believed(
-    world: World, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    def emptied(answer: dict[str, Any]) -> dict[str, Any]:
-        return answer | {"units": [{**unit, "claims": []} for unit in answer.get("units", [])]}
-
-    llm_server.always(faults.changed(emptied))
-    run = run_to_end(world.project, llm_judge, ["coverage"])
-    assert set(run.jobs.values_list("state", flat=True)) == {"done"}
-    asked = [call for call in llm_server.calls if "reference" in call.question]
-    assert len(asked) == 2
-    row = Score.objects.get(summary=world.summaries["bridge", "alder"])
-    assert (row.claim_coverage, "no_claims" in row.flags) == (1.0, True)
-
-
-def before_unscored(judge: Judge) -> int:
-    return Verdict.objects.filter(judge=judge, label=None).count()
 
 
 def test_a_reference_that_cannot_be_cut_into_claims_fails_its_job_alone(
@@ -657,66 +564,3 @@ def test_an_unexpected_error_is_told_and_tried_again(world: World, monkeypatch: 
     judge_run(run, most=1)
     job.refresh_from_db()
     assert (job.state, job.attempt, job.error) == ("waiting", 1, "ValueError: a number too large")
-
-
-# The call plan
-
-
-def steps(judge: Judge) -> list[str]:
-    return sorted(judge.calls.values_list("step", flat=True))
-
-
-def test_a_document_set_costs_one_shared_call_and_two_for_each_summary(
-    project: Project, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    add_document_set(
-        project,
-        external_id="a",
-        documents=["The mill burned down at night. Nobody was hurt. A new one opens in June."],
-        reference="The mill burned down at night. Nobody was hurt.",
-        summaries={"elm": "The mill burned down at night.", "fir": "A new one opens in June. Rain fell."},
-    )
-    run_to_end(project, llm_judge, ["factual_alignment", "question_coverage", "conciseness"])
-    assert steps(llm_judge) == [
-        "align_summary",
-        "align_summary",
-        "cover_summary",
-        "cover_summary",
-        "read_document",
-    ]
-    elm, fir = score_of(project, "elm"), score_of(project, "fir")
-    assert (elm.coverage, elm.alignment) == (0.5, 1.0)
-    assert (fir.coverage, fir.alignment) == (0.0, 0.5)
-
-
-def test_what_two_calls_for_each_summary_take_two_round_trips(
-    project: Project, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    add_document_set(
-        project,
-        external_id="a",
-        documents=["The mill burned down at night."],
-        reference="The mill burned down at night.",
-        summaries={"elm": "The mill burned down.", "fir": "Rain fell."},
-    )
-    llm_server.latency = 0.2
-    run_to_end(project, llm_judge, ["factual_alignment", "question_coverage"])
-    # After the shared call all four of the two summaries are under way together.
-    assert llm_server.most_at_once == 4
-
-
-def test_a_job_that_was_cut_off_after_the_claims_pays_for_nothing_again(
-    project: Project, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    add_document_set(
-        project,
-        external_id="a",
-        documents=["The mill burned."],
-        summaries={"elm": "The mill burned. Rain fell."},
-    )
-    run_to_end(project, llm_judge, ["alignment"])
-    made = len(llm_server.calls)
-    Verdict.objects.all().delete()
-    run_to_end(project, llm_judge, ["alignment"])
-    assert len(llm_server.calls) == made
-    assert labels(project, "summary", "elm") == ["yes", "no"]

@@ -217,20 +217,6 @@ def test_owners_and_managers_add_and_change_their_projects_judges(world: World) 
     }
 
 
-@pytest.mark.parametrize(("name", "refusal"), [("rex", NotAllowed), ("vic", NotAllowed), ("dan", NotFound)])
-def test_others_change_none(world: World, name: str, refusal: type[Exception]) -> None:
-    judge = added(world.project, world.olga)
-    person = world.users[name]
-    for act in (
-        lambda: added(world.project, person, name="theirs"),
-        lambda: change_judge(judge=judge, by=person, concurrency=1),
-        lambda: archive_judge(judge=judge, by=person),
-        lambda: let_decide(project=world.project, judge=judge, by=person),
-    ):
-        with pytest.raises(refusal):
-            act()
-
-
 def test_a_shared_judge_is_the_administrators(world: World) -> None:
     for act in (
         lambda: add_judge(project=None, by=world.olga, name="all", kind="openai", model="m", base_url=HERE),

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from annotation.judging.services.save_judge import add_judge
 from annotation.models import Judge, JudgeCall
-from tests.annotation.statements import statements_of
 from tests.says import says
 
 if TYPE_CHECKING:
@@ -197,21 +196,6 @@ def test_another_projects_judge_is_on_no_page(mona: Client, world: World, llm_se
     assert mona.post("/p/harbour/runs/start/", {"judge": "dans", "metrics": ["coverage"]}).status_code == 404
     panel = mona.post(f"{AT}add/?kind=panel", {"name": "p", "members": [str(theirs.pk)], "act": "save"})
     assert panel.status_code == 422
-
-
-def test_the_list_asks_no_more_with_more_judges(mona: Client, world: World) -> None:
-    def grow(first: int) -> None:
-        made = [
-            Judge.objects.create(project=world.project, name=f"j{number}", kind="openai", model="m")
-            for number in range(first, first + 5)
-        ]
-        panel = Judge.objects.create(project=world.project, name=f"panel-{first}", kind="panel")
-        panel.members.set(made)
-
-    grow(0)
-    few = len(statements_of(lambda: mona.get(AT)))
-    grow(10)
-    assert len(statements_of(lambda: mona.get(AT))) == few
 
 
 def test_a_temperature_may_be_left_empty(mona: Client, llm_server: LLMServer) -> None:

@@ -97,12 +97,6 @@ def test_a_run_is_cancelled_and_goes_on(mona: Client) -> None:
     assert run.state == Run.State.ACTIVE
 
 
-def test_a_viewer_watches_and_starts_nothing(world: World, signed_in: Callable[[User], Client]) -> None:
-    client = signed_in(world.vic)
-    assert b'action="/p/harbour/runs/start/"' not in client.get("/p/harbour/runs/").content
-    assert client.post(START, ASKED).status_code == 403
-
-
 # Money
 
 
