@@ -352,9 +352,10 @@ class Project:
     def leaderboard(self, score: str = "coverage", *, target_words: int | None = None) -> Any:
         """Fetch a table with a row for each system and target length: mean, low and high of the score, n and rank.
 
-        The call waits until a worker has computed the intervals, whose unit is the document. `basis` names the source
-        of the values, as the leaderboard page does. If there is no mean or interval, its cells are empty (NaN in
-        pandas) and `why` has the reason.
+        `n` counts the document sets with a value. The call waits until a worker has computed the intervals, which treat
+        document sets (groups of them if the project has groups) as independent. `basis` names the source of the values,
+        as the leaderboard page does. If there is no mean or interval, its cells are empty (NaN in pandas) and `why` has
+        the reason.
         """
         params = {"score": score} | ({} if target_words is None else {"target_words": target_words})
         board = self._ask("GET", "leaderboard/", params=params)

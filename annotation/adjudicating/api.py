@@ -92,7 +92,7 @@ class NextDispute(serializers.Serializer[Any]):
 
 
 class Handed(serializers.Serializer[Any]):
-    """The dispute that is leased to the caller for five minutes; null if no dispute is left."""
+    """The dispute that is leased to the caller for five minutes; null if none is open or others hold all."""
 
     dispute = DisputeDetail(allow_null=True)
 

@@ -115,8 +115,9 @@ class Export(PublicRow):
 class Import(PublicRow):
     """Files to check or import, with the result.
 
-    `report` describes the import, and `refusal` the faults of the files. The files are stored until the import ends.
-    `job` is null until a person has confirmed the meaning of the files' columns.
+    `report` describes the check or import, and `refusal` the faults of the files. The files are deleted after an import
+    that left out no row and after a cancellation, otherwise 24 hours after the upload. `job` is null until the first
+    check or import begins.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")

@@ -143,8 +143,9 @@ class RatingRecord:
 class SummaryRecord:
     """A summary with the arguments of `evaluation.score`, its checks and its units.
 
-    `ratings` has the criteria with more than one answer, decisions included. `conciseness_terms` is None unless the
-    judge rated the conciseness. `has_disputes` is True if the database has disputes about the summary or its source.
+    `ratings` has every criterion with more than one answer about the summary, decisions included; it may also have
+    criteria with one answer. Criteria about unmarked units are left out. `conciseness_terms` is None unless the judge
+    rated the conciseness. `has_disputes` is True if the database has disputes about the summary or its source.
     """
 
     summary: Summary

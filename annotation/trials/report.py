@@ -31,7 +31,7 @@ GIVEN = (
 
 @dataclass(frozen=True, slots=True)
 class AnsweredVersion:
-    """The number of claims with a blind answer under an older version of the guidelines."""
+    """The number of checks with a blind answer under an older version of the guidelines."""
 
     version: int
     score: str
@@ -143,7 +143,10 @@ def answered_blind(project: Project, *, old: Guideline | None = None, side: str 
 
 
 def answered_versions(project: Project, current: int) -> list[AnsweredVersion]:
-    """Count the claims with a blind answer by version older than `current` and by score, newest version first."""
+    """Count the checks with a blind answer that can be answered again, by version of the guidelines and by score.
+
+    Only versions below the number `current` count. The newest version is first.
+    """
     given = answered_blind(project).filter(guideline__version__lt=current).order_by("-guideline__version")
     rows = given.values_list("guideline__version", "check_row__side")
     counted = rows.annotate(claims=Count("check_row", distinct=True))

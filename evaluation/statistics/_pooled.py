@@ -107,7 +107,9 @@ def _moved(
     # The squares of a row's parts add up to the square of its error, the products of two rows to their covariance.
     values, vectors = np.linalg.eigh(spread)
     parts = vectors * np.sqrt(np.maximum(values, 0.0)) * (final / own)[:, None]
-    # A mean of variances with these weights is as sure as one variance with the degrees divided by this number.
+    # A smoothed variance weighs the system's own variance with _OWN_SHARE and the mean of all systems' with the rest.
+    # This number is the sum of the squared weights. The degrees of freedom are divided by it, because averaging makes
+    # the variance more certain.
     divisor = _OWN_SHARE**2 + (1 - _OWN_SHARE**2) / len(found)
     made = {}
     for row, (name, each) in enumerate(found.items()):

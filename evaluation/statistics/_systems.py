@@ -252,9 +252,10 @@ def settled_order(
 ) -> frozenset[tuple[str, str]]:
     """Return the pairs of systems that differ at this level after correction, each with the better system first.
 
-    Differences are transitive: if a is better than b and b is better than c, then a is better than c, because the
-    first two statements hold together after correction. Sometimes the system with the lower mean is better on the
-    common sets; such a pair also differs.
+    A pair also differs if a chain connects it: if a is better than b and b is better than c, then a is better than c,
+    because the first two statements hold together after correction. Chains use only pairs in which the better system
+    has the higher mean. If the system with the lower mean is better on the common sets, the pair differs as tested, but
+    extends no chain; if a chain gives the opposite order, the chain's order is returned.
     Source: simultaneous intervals of ranks from tests of all pairs, Al Mohamad, Goeman and van Zwet, Simultaneous
     confidence intervals for ranks, 2022.
     Example: the order is a, b, c; a is better than b, and b than c. Then a also differs from c.

@@ -1,4 +1,4 @@
-"""All texts of a document set: sources, references and summaries.
+"""The summaries of a document set side by side, and the list of document sets.
 
 Unsupported claims are marked in the text of each summary, and the reference claims that it misses stand beside it.
 """

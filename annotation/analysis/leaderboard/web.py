@@ -258,8 +258,9 @@ def shown_table(
 ) -> ShownTable:
     """Read the requested table, or the table of `score`, and wait a little for its first computation.
 
-    With `these_documents`, its estimates are about exactly these document sets. Raises Invalid for a score that cannot
-    rank systems, and NotFound for an unknown target length.
+    If there is no result by then, `board` and `table` are None; a request for a file (`?format=`) raises NotReady. With
+    `these_documents`, estimates are about exactly the project's document sets, otherwise about document sets like
+    these. Raises Invalid for a score that cannot rank systems, and NotFound for an unknown target length.
     """
     asked = score or request.GET.get("by", "")
     try:

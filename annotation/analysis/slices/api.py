@@ -17,7 +17,7 @@ from annotation.api.fields import MOST_WORDS, SliceKey, WordChoice
 from annotation.api.schema import operation
 from annotation.core.facts import plain
 from annotation.core.permissions import Verb
-from annotation.core.refusals import NotFound
+from annotation.core.refusals import Invalid, NotFound
 
 
 class SlicesQuery(serializers.Serializer[Any]):
@@ -51,6 +51,6 @@ class SlicesView(ApiView):
         offered = splits(project)
         split = chosen_split(offered, query["key"] or next(iter(offered), ""))
         if split is None:
-            raise NotFound("No column of the imported file splits the document sets.")
+            raise Invalid("No metadata key or group splits the document sets.", field="key")
         found = slices(project, split, table, score=query["score"], count_by=query["count_by"])
         return Response(plain(found))

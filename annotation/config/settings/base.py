@@ -306,7 +306,10 @@ def shared_cache(database: dict[str, Any]) -> dict[str, Any]:
 
 
 def embedded_services() -> dict[str, Any]:
-    """Configure services that need no installation: SQLite and a file queue, both in VAR_DIR."""
+    """Return the settings of database, cache and queue. The defaults need no installation: SQLite and a file queue.
+
+    Both are in VAR_DIR. DATABASE_URL, CACHE_URL and CELERY_BROKER_URL can name other services.
+    """
     VAR_DIR.mkdir(parents=True, exist_ok=True)
     url = env.str("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'coverdict.sqlite3'}")
     return {

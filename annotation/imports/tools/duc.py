@@ -64,9 +64,10 @@ def check_duc_files(files: Sequence[NamedFile]) -> None:
 def read_duc_files(
     files: Sequence[NamedFile], problems: Findings, warnings: Findings
 ) -> tuple[Format, Dataset]:
-    """Read all files together. Return their common format and their document sets.
+    """Read all files together. Return their format, `SEVERAL` if they have different ones, and their document sets.
 
-    Raises the errors of `check_duc_files`. A file that cannot be read is a problem.
+    A file of no known format is left out with a warning. A file that cannot be read, and summaries that contradict each
+    other, are problems. Raises the errors of `check_duc_files`.
     """
     check_duc_files(files)
     found: set[Format] = set()

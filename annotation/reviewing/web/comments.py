@@ -71,7 +71,7 @@ def _show(
         status=422 if refusal else 200,
     )
     if refusal:
-        # Show the error in the thread. Without this header the browser shows it in the page's notices.
+        # Replace the thread, whichever target the request had, so that the form shows its error.
         response["HX-Retarget"] = THREAD
     return response
 
