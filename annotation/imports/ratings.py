@@ -27,6 +27,8 @@ _NUMBER = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,6})?)(?:\s*[-–—:=(]\s*[^\W\
 
 Given = tuple[str, str, object]
 """Criterion, rater and value."""
+_UNKNOWN = object()
+"""The value of a rating whose criterion is not known; it is not read, and a remark says so."""
 
 
 def rating_value(value: object) -> float | None:
@@ -44,7 +46,11 @@ def rating_value(value: object) -> float | None:
 
 def is_no_rating(value: object) -> bool:
     """True for an empty cell and for the marks that tables use for missing values."""
-    return value is None or (isinstance(value, str) and value.strip().casefold() in _NONE)
+    return value is None or value is _UNKNOWN or (isinstance(value, str) and value.strip().casefold() in _NONE)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and rating_value(value) is not None
 
 
 def _criterion_and_rater(column: str) -> tuple[str, str]:
@@ -62,7 +68,7 @@ def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:
     """Yield the criterion, rater and value of each rating in a column; `rater` is the rater of the row.
 
     The value is one rating, a list with an item per rater (values, or objects with a value per criterion), or an object
-    by rater or by criterion.
+    by rater or by criterion. Numbers of unknown names in such an item are yielded without a value, for a remark.
     """
     criterion, named = _criterion_and_rater(column)
     value = opened(value)
@@ -78,9 +84,10 @@ def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:
             one = given | {name: part for name, part in inner if plain(name) in CRITERIA}
             names = (str(one[name]) for name in one if plain(name) in RATER_NAMES and one[name] is not None)
             told = next(names, "")
-            yield from (
-                (name, told or who.format(place), one[name]) for name in one if plain(name) in CRITERIA
-            )
+            rated = [name for name in one if plain(name) in CRITERIA]
+            yield from ((name, told or who.format(place), one[name]) for name in rated)
+            others = [name for name in given if name not in rated and plain(name) not in RATER_NAMES]
+            yield from ((name, told, _UNKNOWN) for name in others if rated and _is_number(given[name]))
             if "criterion" in one:
                 yield str(one["criterion"]), told, one.get("value")
             elif "value" in one:
@@ -106,7 +113,12 @@ def read_ratings(given: Iterable[Given]) -> tuple[list[RatingData], list[str]]:
     left: list[str] = []
     for criterion, rater, value in given:
         number = rating_value(value)
-        if fault := text_fault(rater):
+        if value is _UNKNOWN:
+            left.append(
+                f"`{printable(criterion)}` stands beside ratings and is not read, because it is no known criterion. "
+                f"The nested layout reads criteria of any name."
+            )
+        elif fault := text_fault(rater):
             left.append(f"A rating of `{printable(criterion)}` is left out: the rater's name {fault}")
         elif number is not None:
             name = re.sub(r"[^\w-]+", "_", criterion.strip()).strip("_")[:MAX_CRITERION_CHARACTERS]

@@ -57,6 +57,15 @@ def test_ratings_have_their_criterion_and_rater(tmp_path: Path, given: dict[str,
     assert summary.rated == rated
 
 
+def test_numbers_beside_ratings_are_named_if_they_are_not_read(tmp_path: Path) -> None:
+    given = [{"annotator": "anna", "fluency": 4, "tone": 2, "comment": "good"}]
+    found = read_dataset(jsonl(tmp_path, FLAT | {"annotations": given}))
+    [summary] = found.dataset.summaries()
+    assert summary.rated == {("fluency", "anna"): 4}
+    [told] = [remark.reason for remark in found.warnings.shown if "stands beside" in remark.reason]
+    assert told.startswith("`tone` stands beside ratings and is not read")
+
+
 def test_sentence_tags_are_dropped_from_references(tmp_path: Path) -> None:
     path = jsonl(tmp_path, FLAT | {"reference": f"<t> {REFERENCE} </t> <t> {EARLY} </t>\n"})
     [one] = read_dataset(path).dataset.sets.values()
