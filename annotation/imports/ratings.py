@@ -46,7 +46,9 @@ def rating_value(value: object) -> float | None:
 
 def is_no_rating(value: object) -> bool:
     """True for an empty cell and for the marks that tables use for missing values."""
-    return value is None or value is _UNKNOWN or (isinstance(value, str) and value.strip().casefold() in _NONE)
+    return (
+        value is None or value is _UNKNOWN or (isinstance(value, str) and value.strip().casefold() in _NONE)
+    )
 
 
 def _is_number(value: object) -> bool:

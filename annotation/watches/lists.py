@@ -25,6 +25,6 @@ WATCHES = List(
         Column("id", "public_id"),
         Column("state", lambda watch: watch.latest["state"], choices=STATES, head="State"),
         Column("sentence", lambda watch: watch.latest["sentence"], head="Found", help="Of the last report."),
-        Column("archived_at", head="Archived", kind=Kind.MOMENT, nullable=True),
+        Column("archived_at", head="Stopped", kind=Kind.MOMENT, nullable=True),
     ),
 )

@@ -262,7 +262,7 @@ def _said(
         changed = f"it answered {test.flips} of {test.count} known checks differently than at first."
         advice = (
             "Do not compare its scores with earlier ones. Set the earlier model in the judge's settings; to keep the "
-            "new one, archive this watch and make another."
+            "new one, stop this watch and make another."
         )
         if test.model != tests[0].model:
             advice = f"Its server names the model {test.model}; at first it named {tests[0].model}. {advice}"

@@ -52,7 +52,7 @@ def test_a_watch_is_made_and_archived(world: World, mona: Client) -> None:
     assert "Nothing to compare yet: 0 of 8 weeks of the reference are complete." in page.content.decode()
     assert (watch.starts_on, watch.reference_periods) == (days_ago(300), 8)
     mona.post(f"{PLACE}{watch.public_id}/archive/")
-    assert "Archived" in mona.get(PLACE).content.decode()
+    assert "Stopped" in mona.get(PLACE).content.decode()
     assert list(Event.objects.filter(target_kind="watch").order_by("pk").values_list("verb", flat=True)) == [
         "make watch",
         "archive watch",
