@@ -3323,7 +3323,7 @@ class Migration(migrations.Migration):
                     "checks",
                     models.PositiveIntegerField(
                         default=100,
-                        help_text="Reviewers answer so many in each period. Enter 0 to watch the judge alone.",
+                        help_text="Reviewers answer this many in each period. Enter 0 to watch the judge alone.",
                         validators=[
                             django.core.validators.MinValueValidator(0),
                             django.core.validators.MaxValueValidator(2000),

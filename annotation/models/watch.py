@@ -63,7 +63,7 @@ class Watch(PublicRow):
         "Claims for people",
         default=100,
         validators=_between(0, 2000),
-        help_text="Reviewers answer so many in each period. Enter 0 to watch the judge alone.",
+        help_text="Reviewers answer this many in each period. Enter 0 to watch the judge alone.",
     )
     smallest_drop = models.FloatField(
         default=0.05, validators=_between(0, 1), help_text="A smaller drop of a score is never reported."

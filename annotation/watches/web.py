@@ -38,6 +38,9 @@ class WatchForm(WatchModelForm):
         required=False, widget=forms.CheckboxSelectMultiple, help_text="None: all systems."
     )
 
+    rare = ("smallest_drop", "reference_periods", "starts_on", "yearly_rate", "group_by")
+    field_order = ("name", "length", "scores", "systems", "summaries", "checks")
+
     class Meta:
         model = Watch
         fields = SETTINGS

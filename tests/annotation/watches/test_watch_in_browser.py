@@ -51,6 +51,7 @@ def test_from_push_to_alarm(world: World, desk: Desk) -> None:
     page.get_by_label("Name").fill("Trams")
     page.get_by_label("Period", exact=True).select_option("Day")
     page.get_by_label("Claims for people").fill("0")
+    page.get_by_text("More: first day").click()
     page.get_by_label("Periods of the reference").fill("3")
     page.get_by_label("First day").fill(days_ago(6).isoformat())
     page.get_by_role("button", name="Watch").click()
