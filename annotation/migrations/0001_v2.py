@@ -3367,12 +3367,12 @@ class Migration(migrations.Migration):
                     "yearly_rate",
                     models.FloatField(
                         default=0.05,
-                        help_text="The probability of any false alarm in a year.",
+                        help_text="The probability of a false alarm in a year, from 0 to 1.",
                         validators=[
                             django.core.validators.MinValueValidator(0.001),
                             django.core.validators.MaxValueValidator(0.5),
                         ],
-                        verbose_name="False alarms a year",
+                        verbose_name="Chance of a false alarm",
                     ),
                 ),
                 (

@@ -81,10 +81,10 @@ class Watch(PublicRow):
         help_text="It may be in the past: summaries that are here already then make the reference.",
     )
     yearly_rate = models.FloatField(
-        "False alarms a year",
+        "Chance of a false alarm",
         default=0.05,
         validators=_between(0.001, 0.5),
-        help_text="The probability of any false alarm in a year.",
+        help_text="The probability of a false alarm in a year, from 0 to 1.",
     )
     group_by = models.CharField(
         "Compare within",
