@@ -26,10 +26,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 CHARTS = {
     "scores/": "alder",
-    "scores/judge/": "alder",
     "scores/agreement/": "cleo and rex",
 }
-"""The pages with a chart, each with a name that the chart shows."""
+"""Pages with a chart, each with a name that the chart shows. *Judge* has one from 20 answers on."""
 
 CORNER = """(wanted) => {
   const canvas = document.querySelector(".plot canvas");
@@ -92,11 +91,11 @@ def size_of(page: Page) -> tuple[float, float]:
 def test_a_chart_follows_theme_and_width_and_moves_nothing(charted: World, desk: Desk) -> None:
     page = sign_in(desk(), "olga")
     page.route("**/api/**", lambda route: None)
-    page.goto("/p/harbour/scores/judge/")
+    page.goto("/p/harbour/scores/agreement/")
     page.locator("details.of-chart > summary").click()
     empty = size_of(page)
     page.unroute_all()
-    drawn(page, "scores/judge/")
+    drawn(page, "scores/agreement/")
     assert size_of(page) == empty
     # The panel of base.css, light and dark: #ffffff and #1c1f23.
     for scheme, colour in (("light", "255,255,255,255"), ("dark", "28,31,35,255")):
@@ -109,7 +108,7 @@ def test_a_chart_follows_theme_and_width_and_moves_nothing(charted: World, desk:
 def test_a_chart_that_cannot_be_drawn_points_to_the_table(charted: World, desk: Desk) -> None:
     page = sign_in(desk(), "olga")
     page.route("**/api/**", lambda route: route.fulfill(status=503, json={"error": {}}))
-    page.goto("/p/harbour/scores/judge/")
+    page.goto("/p/harbour/scores/agreement/")
     page.locator("details.of-chart > summary").click()
     page.get_by_text("The chart is not available now. The table has the same values.").wait_for()
     assert page.get_by_role("button", name="Download chart as PNG").is_disabled()

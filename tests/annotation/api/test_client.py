@@ -68,7 +68,7 @@ def test_the_notebook_and_the_example_of_the_readme_run(
     )
     names: dict[str, Any] = {"token": token}
     # One queue for both, which the server inside of a test does not share.
-    with workers(subprocess_env), served(subprocess_env, tmp_path, workers=1) as port:
+    with workers(subprocess_env), served(subprocess_env, tmp_path) as port:
         address = f"http://127.0.0.1:{port}"
         for cell in (each for each in cells if each["cell_type"] == "code"):
             exec("".join(cell["source"]).replace(ADDRESS, address), names)  # the project's own file

@@ -88,6 +88,7 @@ def answer(page: Page, world: World, system: str, claim: int, label: str, reason
 def scores(page: Page, world: World, system: str) -> dict[str, str]:
     """The scores that the page of alder's or birch's summary shows, by name."""
     page.goto(f"/p/harbour/scores/summaries/{world.summaries['port', system].public_id}/")
+    page.get_by_text("All scores and formulas").click()
     return {
         row.locator("th").inner_text().splitlines()[0].strip(): row.locator("td").inner_text()
         for row in page.locator("table.formulas tr").all()
