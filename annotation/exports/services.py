@@ -234,6 +234,8 @@ def _checked(
     if format not in names:
         told = f"{level} has no format {format!r}" if format else f"The level {level} needs a format"
         raise Invalid(f"{told}. Take {' or '.join(names)}.", field="format")
+    if key and level != SYSTEMS_LEVEL.name:
+        raise Invalid(f"The level {level} has no slices. Take {SYSTEMS_LEVEL.name}.", field="key")
     if level == PAIRS:
         return format, pair_options(project, score, margin)
     is_split = level == SYSTEMS_LEVEL.name and chosen_split(splits(project), key)

@@ -64,7 +64,8 @@ def request_export(request: Request, slug: str) -> HttpResponse:
             named_people=form["named"] == "1",
             score=form["score"],
             margin=_margin(form["margin"]),
-            key=form["key"],
+            # The form hides this field for other levels, and sends it nevertheless.
+            key=form["key"] if form["level"] == "systems" else "",
         )
     except Invalid as refusal:
         return _show(request, room, form=form, refusal=refusal)

@@ -87,6 +87,8 @@ class TrialCost:
         change = f"The new guidelines change about {about} of 100 answers"
         if changed.low is None:
             return f"{change}. There are too few document sets to say how exact that is."
+        if high == 0:
+            return "The new guidelines change no more answers than asking again under the old ones."
         if about == 0:
             return f"The new guidelines change no answers, or few: up to {high} of 100 is possible."
         if low == 0:

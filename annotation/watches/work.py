@@ -179,6 +179,9 @@ def _ask_anchors(watch: Watch) -> bool:
             return False
         of_anchors = Check.objects.filter(public_id__in=watch.anchors["checks"])
         summaries = list(of_anchors.values_list("summary", flat=True).distinct())
+        if not summaries:
+            # An import replaced the texts of all anchors.
+            return False
         period.anchor_run = _started(watch, summaries, repeat_share=1.0)
     elif period.anchor_run.state == Run.State.ACTIVE:
         return False

@@ -32,9 +32,9 @@ def weighted_composite(values: Mapping[str, float | None], weights: Mapping[str,
     Example: coverage .8 and tone .5 with the weights 2 and 1 give (2 * .8 + .5) / 3 = .7.
     """
     used = {name: weight for name, weight in weights.items() if weight != 0}
-    if not used or not all(0 < weight < math.inf for weight in used.values()):
-        raise InvalidWeight("Weights must not be negative, and one of them must be positive.")
+    if not used or min(used.values()) < 0 or not math.isfinite(total := sum(used.values())):
+        raise InvalidWeight("Weights must be finite and not negative, and one of them must be positive.")
     shares = {name: checked_share(name, value) for name, value in values.items() if value is not None}
     if not used.keys() <= shares.keys():
         return None
-    return min(sum(weight * shares[name] for name, weight in used.items()) / sum(used.values()), 1.0)
+    return min(sum(weight * shares[name] for name, weight in used.items()) / total, 1.0)

@@ -480,7 +480,8 @@ def _estimate(
         keys = tuple((name, place) for place in range(len(parts)))
         found = replace(found, degrees=max(1, len(parts) - 1))
     least, most, documents = _at_the_ends(frame, (1 - confidence) / 2) if is_rated else (1.0, 0.0, math.inf)
-    found = replace(found, degrees=int(min(found.degrees, documents - 1)))
+    # Rounding may leave a whole number slightly too low.
+    found = replace(found, degrees=max(1, int(min(found.degrees, documents - 1) + 1e-9)))
     people, variance, alone = _within(people), float((parts**2).sum()), float((people_parts**2).sum())
     tuning = float(tuned[:, 0].mean())
     if not 0 <= mean <= 1 or variance > HARMFUL * alone:

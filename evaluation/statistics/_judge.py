@@ -220,7 +220,7 @@ def self_agreement(
     return SelfAgreement(
         checks=len(first),
         flips=share(lambda _: True),
-        by_label={label: share(lambda at: first[at] == label) for label in sorted(set(first))},  # noqa: B023
+        by_label={label: share(lambda at: first[at] == label) for label in sorted(set(first))},  # noqa: B023 - called at once
         by_length={
             name: share(lambda at: holds(words[at]))  # noqa: B023 - called at once
             for name, holds in LENGTHS.items()

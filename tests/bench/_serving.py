@@ -178,7 +178,7 @@ AnyDesk = TypeVar("AnyDesk", bound=Desk)
 
 
 def rush(desks: Sequence[AnyDesk], act: Callable[[AnyDesk], object], rounds: int) -> float:
-    """How often a second all clients together do it, each again and again."""
+    """Let all clients act at once and repeatedly, and return the acts of all clients a second."""
     start = threading.Barrier(len(desks))
 
     def busy(desk: AnyDesk) -> int:

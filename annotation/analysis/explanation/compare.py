@@ -37,7 +37,7 @@ class Compared:
 
     @property
     def who(self) -> str:
-        """Who says so of these checks, in words that follow a sentence."""
+        """Return the words for the end of a sentence that name the source of these verdicts, as in "says the judge"."""
         return says_who(check.final_source for check in self.checks)
 
 
@@ -72,7 +72,7 @@ def paired_differences(
     of_set = "summary__document_set__external_id", "summary__document_set__group"
     values: dict[tuple[str, str], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for name, group, system, value in rows.values_list(*of_set, "summary__system", score):
-        cluster = split.clusters[name] if split else cluster_of(name, group)
+        cluster = split.clusters.get(name, name) if split else cluster_of(name, group)
         values[name, cluster][system].append(value)
     # A slice takes the place of a system here, because averages are made for each system.
     differences = [
@@ -143,8 +143,8 @@ def compared_sets(
     ]
 
 
-def sets_of_both(first: System, second: System, *, target_words: int | None) -> int:
-    """Count the document sets that both systems summarised at this target length."""
+def sets_of_both(first: System, second: System, *, target_words: int | None) -> set[int]:
+    """Find the keys of the document sets that both systems summarised at this target length."""
     rows = Summary.objects.filter(target_words=target_words, is_summary=True)
     of_second = rows.filter(system=second).values("document_set")
-    return rows.filter(system=first, document_set__in=of_second).values("document_set").distinct().count()
+    return set(rows.filter(system=first, document_set__in=of_second).values_list("document_set", flat=True))

@@ -207,7 +207,9 @@ def compare(request: Request, slug: str) -> HttpResponse:
         "by_slice": [(name, by_slice[name]) for name in split.names if name in by_slice] if split else [],
         "fewest": FEWEST_IN_SLICE,
         "compared": compared,
-        "alike": sets_of_both(first, second, target_words=target) - len(compared)
+        "alike": len(
+            sets_of_both(first, second, target_words=target) - {each.document_set.pk for each in compared}
+        )
         if len(checks) < MOST_CHECKS
         else 0,
     }

@@ -271,7 +271,7 @@ def with_slices(project: Project, figures: JudgeFigures, split: Split | None) ->
             facts,
             humans,
             lambda of: split.slices[of.external_id],
-            lambda of: split.clusters[of.external_id],
+            lambda of: split.clusters.get(of.external_id, of.external_id),
         )
         large = {name: of if of.documents >= FEWEST_IN_SLICE else None for name, of in found.items()}
         return replace(version, slices=large)

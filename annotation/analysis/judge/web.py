@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -40,8 +41,7 @@ def judge(request: Request, slug: str) -> HttpResponse:
     stored = current_statistics(project=room.project, kind=Analysis.Kind.JUDGE, key=key)
     offered = splits(room.project)
     split = chosen_split(offered, request.GET.get("key", ""))
-    if found := stored.facts(JudgeFigures):
-        found = with_slices(room.project, found, split)
+    found = stored.facts(JudgeFigures)
     versions = found.versions if found else ()
     named = request.GET.get("judge", "")
     # A new judge is missing until the figures are recomputed, and a judge may have no answers for another score.
@@ -49,6 +49,8 @@ def judge(request: Request, slug: str) -> HttpResponse:
     if may_lack and all(each.id != named for each in versions):
         named = ""
     version = chosen_version(versions, named)
+    if found and version:
+        [version] = with_slices(room.project, replace(found, versions=(version,)), split).versions
     kinds, systems = (_large(parts) for parts in ((version.kinds, version.systems) if version else ({}, {})))
     context = {
         "version": version,
@@ -60,7 +62,7 @@ def judge(request: Request, slug: str) -> HttpResponse:
         "slices": list(version.slices.items()) if version else (),
         "several_judges": len(judges_of_runs(room.project)) > 1,
         "kinds": kinds,
-        "furthest": max(systems, key=lambda each: abs(each[1].bias.value or 0), default=None),
+        "furthest": max(filter(_shift, systems), key=_shift, default=None),
         "unchecked": [score for score in SCORE_SIDES if found and score not in found.scores],
         "systems": systems[:SYSTEMS_SHOWN],
         "other_systems": systems[SYSTEMS_SHOWN:],
@@ -73,6 +75,11 @@ def judge(request: Request, slug: str) -> HttpResponse:
 
 def _large(parts: Mapping[str, JudgeReport]) -> list[tuple[str, JudgeReport]]:
     return [(name, report) for name, report in parts.items() if report.checks >= FEWEST_OF_PART]
+
+
+def _shift(part: tuple[str, JudgeReport]) -> int:
+    """The difference of the shares of yes in points, as the page shows it."""
+    return round(100 * abs(part[1].bias.value or 0.0))
 
 
 def _why_no_estimate(project: Project, score: str) -> str:

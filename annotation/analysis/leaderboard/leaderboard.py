@@ -342,8 +342,16 @@ class _Gathered:
             sources = own.sources.get(name, frozenset())
             bases[name] = basis_of_own(name, sources, at_target.get(name), rated)
         if COMPOSITE in own.names:
-            parts = [bases[name] for name in project.own_weights if name in bases]
-            bases[COMPOSITE] = basis_of_composite(COMPOSITE, parts)
+            parts = [
+                basis_of_own(name, own.sources.get(name, frozenset()), None, ())
+                if name in own.names
+                else bases[name]
+                for name in project.own_weights
+                if name in bases
+            ]
+            bases[COMPOSITE] = basis_of_composite(
+                COMPOSITE, parts, has_judge=project.deciding_judge_id is not None
+            )
         for system, of_system in found.items():
             for name, estimate in at_target.items():
                 of_system |= {

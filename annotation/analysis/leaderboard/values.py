@@ -69,6 +69,7 @@ WITHOUT_JUDGE = "The intervals leave out the judge's mistakes, so they are too n
 WITH_JUDGE = (
     "If people answered all claims of many more such documents, a score would be within its interval (95 %)"
 )
+RATED = "If people rated the summaries of many more such documents, an average would be within its interval (95 %)."
 OF_THESE = (
     "If people answered all claims of exactly these documents, a score would be within its interval (95 %)"
 )
@@ -144,16 +145,25 @@ def basis_of_own(
     answers of people, the judge or both.
     """
     if estimate is not None and all(estimate.average(system).low is not None for system in systems):
-        return Basis(f"{name}_estimate", f"estimated from {estimate.answers:,} ratings", f"{WITH_JUDGE}.")
+        return Basis(f"{name}_estimate", f"estimated from {estimate.answers:,} ratings", RATED)
     if "judge" not in sources:
         return Basis(name, "people" if sources else "", DOCUMENTS_ONLY)
     by = "judge + corrections" if "people" in sources else "judge only, unchecked"
     return Basis(name, by, WITHOUT_JUDGE, is_unchecked=True)
 
 
-def basis_of_composite(name: str, parts: Sequence[Basis]) -> Basis:
-    """Return the source of a composite of scores with these sources. A composite never uses estimates."""
-    words = {"judge + corrections" if part.is_estimate else part.name for part in parts} - {""}
+def basis_of_composite(name: str, parts: Sequence[Basis], *, has_judge: bool) -> Basis:
+    """Return the source of a composite of scores with these sources. A composite never uses estimates.
+
+    `has_judge` is False if the project has no deciding judge: then answers of people are behind an estimated part.
+    """
+    blend = (
+        Basis(name, "judge + corrections", WITHOUT_JUDGE)
+        if has_judge
+        else Basis(name, "people's answers so far", DOCUMENTS_ONLY)
+    )
+    parts = [blend if part.is_estimate else part for part in parts]
+    words = {part.name for part in parts} - {""}
     if len(words) > 1:
         words = {
             "judge + corrections" if any("judge" in each for each in words) else "people's answers so far"

@@ -44,7 +44,8 @@ class Split:
     def slices(self) -> dict[str, str]:
         """The slice of every document set."""
         named = _named(self.values)
-        return {name: named.get(name, NO_VALUE) for name in self.groups}
+        # A set that comes in after the split was loaded has no value yet.
+        return defaultdict(lambda: NO_VALUE, {name: named.get(name, NO_VALUE) for name in self.groups})
 
     @cached_property
     def names(self) -> list[str]:

@@ -39,6 +39,7 @@ def slices_page(request: Request, slug: str) -> HttpResponse:
         "room": room,
         "found": found,
         "fewest": FEWEST_IN_SLICE,
+        "largest": max((each.document_sets for each in found.slices), default=0) if found else 0,
         "keys": list(offered),
         "split": split,
         "score": shown.score,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from copy import copy
 from typing import TYPE_CHECKING
 
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
 
     from evaluation import metrics
 
+MOST_WEIGHT = 1_000_000
 RULES = (
     "name",
     "description",
@@ -244,8 +244,8 @@ def _check_weights(project: Project) -> None:
     if not isinstance(weights, dict) or (unknown := sorted(weights.keys() - known)):
         told = f"{unknown[0]!r} has no weight" if isinstance(weights, dict) else "Give weights by name"
         raise Invalid(f"{told}. Weights are for {', '.join(sorted(known))}.", field="own_weights")
-    if not all(type(weight) in (int, float) and 0 < weight < math.inf for weight in weights.values()):
-        raise Invalid("A weight is a number above 0.", field="own_weights")
+    if not all(type(weight) in (int, float) and 0 < weight <= MOST_WEIGHT for weight in weights.values()):
+        raise Invalid(f"A weight is a number above 0 and at most {MOST_WEIGHT:,}.", field="own_weights")
 
 
 def _check_scale(project: Project) -> None:

@@ -57,9 +57,7 @@ def next_steps(room: Room, person: User, contents: Contents) -> Iterator[Step]:
     if Verb.REVIEW in verbs:
         waiting = contents.checks - contents.answered
         if first := sample_first(Viewer(person, project, verbs)):
-            why = (
-                f"{first.left:,} of {first.sample.sampled:,} claims in a random sample wait for your answer."
-            )
+            why = f"Claims of a random sample that wait for your answer: {first.left:,} of {first.sample.sampled:,}."
             yield Step("Answer the sampled claims", why, "review", f"sample={first.sample.sample_id}")
         elif waiting and done is None:
             have = pluralize(waiting, "check has,checks have")
@@ -67,7 +65,8 @@ def next_steps(room: Room, person: User, contents: Contents) -> Iterator[Step]:
     if Verb.ASSIGN in verbs and has_assessors(project) and not has_assignments(project):
         yield Step("Assign a set to an assessor", "No reference units have been judged yet.", "assignments")
     if Verb.VIEW_SCORES in verbs and contents.checks:
-        checked = f"People checked a random sample of {done.sampled:,} claims. " if done else ""
+        claims = f"{done.sampled:,} claim{pluralize(done.sampled)}" if done else ""
+        checked = f"People checked a random sample of {claims}. " if claims else ""
         yield Step("View the ranking", f"{checked}Each average has an interval.", "scores")
 
 

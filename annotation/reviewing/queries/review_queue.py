@@ -16,6 +16,7 @@ from annotation.core.lists import Choices, Column, Filter, Kind, List, Listing, 
 from annotation.core.permissions import READ_CONTENT, Verb, roles_with
 from annotation.core.refusals import Invalid, NotAllowed
 from annotation.models import (
+    SCORE_SIDES,
     SIDE_SCORES,
     Check,
     Judge,
@@ -383,7 +384,10 @@ class SampleLeft(NamedTuple):
 
 def left_in(sample: CheckSample, viewer: Viewer) -> SampleLeft:
     """Count the unanswered checks of a sample that this viewer can answer. One query."""
-    left = count(sampled(sample.sample_id).look(viewer, {"sample": sample.sample_id}))
+    # A sample of both sides is counted for one of them where only that side is shown.
+    side = SCORE_SIDES[sample.scores[0]] if len(sample.scores) == 1 else ""
+    given = {"sample": sample.sample_id, "side": side}
+    left = sampled(sample.sample_id).look(viewer, given).found.order_by().count()
     return SampleLeft(sample, left, sample.sampled - sample.answered - left)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
@@ -115,7 +116,8 @@ def check_some(request: Request, slug: str) -> HttpResponse:
     if part and part.of_others:
         messages.warning(
             request,
-            f"{part.sample.sampled} claims were chosen at random. You have seen the judge's verdicts on "
+            f"{part.sample.sampled} claim{pluralize(part.sample.sampled, ' was,s were')} chosen at random. "
+            f"You have seen the judge's verdicts on "
             f"{part.of_others} of them, so a colleague must answer {'it' if part.of_others == 1 else 'them'}.",
         )
     if Verb.REVIEW not in room.verbs:

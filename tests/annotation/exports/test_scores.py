@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from annotation.core.refusals import Invalid
+from annotation.exports.services import write_export
 from annotation.models import Score
 from evaluation import SummaryScore
 from tests.annotation.cast import World
@@ -60,3 +62,11 @@ def test_a_summary_that_was_never_scored_is_not_dropped(world: World, tmp_path: 
     assert {(row["summary_words"], row["coverage"], row["claims"], row["flags"]) for row in rows} == {
         (None,) * 4
     }
+
+
+def test_slices_of_a_level_without_them_are_refused(world: World, tmp_path: Path) -> None:
+    for level in ("scores", "bundle"):
+        with pytest.raises(Invalid, match=f"The level {level} has no slices"):
+            write_export(
+                project=world.project, level=level, format="csv", path=tmp_path / "x", by=None, key="group"
+            )

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from annotation.analysis.leaderboard.leaderboard import leaderboard
-from annotation.analysis.leaderboard.values import DOCUMENTS_ONLY
+from annotation.analysis.leaderboard.values import (
+    DOCUMENTS_ONLY,
+    WITH_JUDGE,
+    WITHOUT_JUDGE,
+    Basis,
+    basis_of_composite,
+)
 from annotation.core.refusals import Invalid
 from annotation.exports.services import write_export
 from annotation.models import Criterion, Project, Rating, Score
@@ -82,6 +88,14 @@ def test_a_composite_of_texts_needs_no_judge(world: World) -> None:
     change_project(project=world.project, by=world.mona, own_weights={"brevity": 1})
     (table,) = leaderboard(Project.objects.get(pk=world.project.pk)).tables
     assert (table.bases[COMPOSITE].name, table.bases[COMPOSITE].caption) == ("", DOCUMENTS_ONLY)
+
+
+def test_a_composite_of_estimated_parts_names_who_gave_the_answers_that_it_uses() -> None:
+    estimated = Basis("coverage_estimate", "estimated from 40 answers", WITH_JUDGE)
+    judged = basis_of_composite(COMPOSITE, [estimated], has_judge=True)
+    assert (judged.name, judged.caption) == ("judge + corrections", WITHOUT_JUDGE)
+    answered = basis_of_composite(COMPOSITE, [estimated], has_judge=False)
+    assert (answered.name, answered.caption) == ("people's answers so far", DOCUMENTS_ONLY)
 
 
 def test_what_is_left_out_of_averages_is_left_out_of_the_composite(world: World) -> None:

@@ -170,6 +170,20 @@ def test_changed_guidelines_begin_a_new_reference_and_no_alarm(world: World) -> 
     assert report.alarms == ()
 
 
+def test_a_watch_goes_on_if_an_import_replaced_the_texts_of_its_anchors(world: World) -> None:
+    for ago in (6, 5, 4):
+        pushed(world.project, ago=ago, kept=0.8)
+    watch = work_off(watched(world.project, ago=6, reference_periods=2))
+    Check.objects.filter(public_id__in=watch.anchors["checks"]).delete()
+    reopen(watch)
+    pushed(world.project, ago=3, kept=0.8)
+    watch = work_off(watch)
+    assert watch.job is not None
+    assert watch.job.error == ""
+    assert set(watch.periods.filter(total__gt=0).values_list("state", flat=True)) == {"settled"}
+    assert watch.periods.filter(total__gt=0).count() == 4
+
+
 def test_a_deleted_summary_changes_no_closed_period(world: World) -> None:
     pushed(world.project, ago=3, kept=0.8)
     watch = work_off(watched(world.project, ago=3))

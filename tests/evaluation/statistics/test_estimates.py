@@ -409,6 +409,18 @@ def test_equal_best_answers_may_hide_as_many_bad_ones_as_chance_allows() -> None
     assert wide.high == 1
 
 
+def test_one_bad_answer_among_many_small_losses_can_still_be_compared() -> None:
+    # The losses are 1 once and .02 fifteen times: (1 + 15 * .02)^2 / (1 + 15 * .0004) = 1.68 effective documents.
+    answers = [0.0, *[0.98] * 15, *[1.0] * 44]
+    items = [SampledItem(n, 1.0, None, 0.5, is_sampled=True, answer=each) for n, each in enumerate(answers)]
+    others = [replace(item, answer=1 - (item.answer or 0.0)) for item in items]
+    found = estimate_systems_from_sample({"alder": items, "birch": others}, ratings=True)
+    assert found["alder"].degrees == 1
+    [pair] = compare_estimates(found)
+    assert pair.p is not None
+    assert 0 <= pair.p <= 1
+
+
 def test_the_bound_of_few_small_losses_is_stringer_s() -> None:
     plain, wide = estimated(*[1.0] * 59, 0.75)
     # Clopper and Pearson's upper bounds of 0 and 1 of 60 are .0596 and .0894:

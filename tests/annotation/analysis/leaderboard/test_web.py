@@ -163,6 +163,15 @@ def test_a_sample_of_what_was_seen_says_at_once_what_waits_for_a_colleague(
     assert "Continue checking claims" in signed_in(world.cleo).get("/p/harbour/scores/").text
 
 
+def test_a_sample_of_both_sides_is_counted_by_side(world: World, signed_in: SignIn) -> None:
+    lay_sets(world, 9)
+    sample_checks(project=world.project, by=world.olga, method="uniform", share=0.5)
+    page = signed_in(world.olga).get("/p/harbour/scores/?by=coverage")
+    part = page.context["unchecked"].sample
+    # Nobody has seen or answered a check, so Olga can answer all of this side.
+    assert (part.left, part.of_others) == (part.sample.sampled, 0)
+
+
 def test_a_summary_that_nobody_judged_has_a_page(world: World, vic: Client) -> None:
     page = vic.get(f"/p/harbour/scores/summaries/{world.summaries['bridge', 'alder'].public_id}/")
     assert page.status_code == 200
