@@ -57,7 +57,8 @@ def next_steps(room: Room, person: User, contents: Contents) -> Iterator[Step]:
     if Verb.REVIEW in verbs:
         waiting = contents.checks - contents.answered
         if first := sample_first(Viewer(person, project, verbs)):
-            why = f"Claims of a random sample that wait for your answer: {first.left:,} of {first.sample.sampled:,}."
+            claims = f"{first.left:,} of {first.sample.sampled:,} claim{pluralize(first.sample.sampled)}"
+            why = f"{claims} in a random sample wait{pluralize(first.left, 's,')} for your answer."
             yield Step("Answer the sampled claims", why, "review", f"sample={first.sample.sample_id}")
         elif waiting and done is None:
             have = pluralize(waiting, "check has,checks have")
