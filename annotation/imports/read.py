@@ -220,7 +220,8 @@ class RowReader:
             found = [each for each in found if name == "reference" or each not in (None, "")]
             return found if name == "reference" or _are_several(columns) else _joined(found)
         [column], [value] = columns, found
-        if name == "metadata" and column != name and isinstance(value, str) and value.lstrip()[:1] != "{":
+        is_object = isinstance(value, dict) or (isinstance(value, str) and value.lstrip()[:1] == "{")
+        if name == "metadata" and column != name and not is_object:
             return {column: value} if value else None
         # If summaries are lists of sentences, so is the document.
         lists = {"summary": (column,), "document": self.columns.get("summary", ())}.get(name, ())
@@ -336,16 +337,16 @@ def _joined(value: Any) -> Any:
     return " ".join(value) if is_texts else value
 
 
-def _systems_of(columns: Sequence[str]) -> dict[str, str]:
+def _systems_of(columns: Sequence[str], keys: Iterable[str]) -> dict[str, str]:
     """The system of each of several columns of summaries: its name without the parts that all names share.
 
     These are an object, as in `outputs.alder`, a last name, as in `outputs.alder.text`, and a usual name of summaries,
-    as in `summary_alder`.
+    as in `summary_alder`. A dot in one of the `keys` of a record, such as `gpt-4.1`, begins no such part.
     """
     if len(columns) < 2:
         return {}
     names = list(columns)
-    if len({root(name) for name in names}) == 1:
+    if len({root(name) for name in names}) == 1 and {*names}.isdisjoint(keys):
         names = [name.removeprefix(f"{root(name)}.") for name in names]
         if all("." in name for name in names) and len({name.rpartition(".")[2] for name in names}) == 1:
             names = [name.rpartition(".")[0] for name in names]
@@ -481,7 +482,7 @@ class _FileReader:
         if "system" not in used:
             given["system"] = layout.system or DEFAULT_SYSTEM
         self.reading.lacks_target = layout.target is None and not there["target_words"]
-        systems, warnings = _systems_of(used.get("summary", ())), self.reading.warnings
+        systems, warnings = _systems_of(used.get("summary", ()), self._keys()), self.reading.warnings
         return RowReader(self.problems, warnings, used, given, layout.target, systems=systems)
 
     def _take(self, guess: Guess) -> None:
@@ -524,10 +525,13 @@ class _FileReader:
         # Ignore the index column of pandas, which has no name.
         return bool(column) and (column in self.look.columns or root(column) in self.look.columns)
 
-    def _there(self) -> str:
+    def _keys(self) -> set[str]:
         # Paths into objects are listed among the columns, too.
-        heads = {name for record in self.look.records for name in record.values} or {*self.look.columns}
-        return ", ".join(printable(each) for each in self.look.columns if each in heads)
+        return {name for record in self.look.records for name in record.values} or {*self.look.columns}
+
+    def _there(self) -> str:
+        keys = self._keys()
+        return ", ".join(printable(each) for each in self.look.columns if each in keys)
 
     def _refuse_missing(self, missing: Sequence[str]) -> None:
         """Raise ImportRefused for fields that have neither a column nor a fixed value."""

@@ -204,7 +204,7 @@ def untagged(text: str) -> str:
 
 
 def _names(value: object) -> tuple[str, ...]:
-    return tuple(map(_name, value if isinstance(value, list) else [value]))
+    return tuple(_name("" if each is None else each) for each in listed(value)) or ("",)
 
 
 def _target(value: object) -> TargetWords:

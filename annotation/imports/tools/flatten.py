@@ -166,11 +166,12 @@ def _with_summary(row: dict[str, Any]) -> dict[str, Any]:
 
 def _result(said: Said, rater: str, name: str, value: Values, whole: str = "") -> None:
     """Add a mark or a rating of Label Studio."""
-    kind = next((kind for kind in ("rating", "number", "choices") if kind in value), "")
-    if "start" in value:
-        _mark(said, rater, [value], whole)
-    elif kind:
+    kind = next((kind for kind in ("rating", "number", "choices", "taxonomy") if kind in value), "")
+    if kind:
         said.ratings.append((name, rater, _only(value[kind])))
+    elif "start" in value and not isinstance(value.get("text"), list):
+        # A list of texts is a comment on a mark.
+        _mark(said, rater, [value], whole)
     else:
         said.remarks.append(f"Answers `{name}` are not read: they hold {', '.join(value)}.")
 
@@ -192,9 +193,11 @@ def _label_studio(values: Values, said: Said) -> Rows:
 def _label_studio_min(values: Values, said: Said) -> Rows:
     rater, row = str(values["annotator"]), _rest(values, "id")
     said.marks.append(Mark(rater))
-    for name, value in {name: listed(opened(value)) for name, value in row.items()}.items():
-        if value and all(isinstance(one, dict) for one in value):
-            for one in value:
+    for name, value in {name: opened(value) for name, value in row.items()}.items():
+        is_answer = "choices" in value if isinstance(value, dict) else isinstance(value, list)
+        answers = listed(value) if is_answer else []
+        if answers and all(isinstance(one, dict) for one in answers):
+            for one in answers:
                 _result(said, rater, name, one)
             del row[name]
     return row
@@ -225,9 +228,9 @@ def _argilla(values: Values, said: Said) -> Rows:
     else:
         pairs = [(name, one) for name, given in responses.items() for one in given]
     for name, answer in pairs:
-        rater, value = _person(answer.get("user_id")), answer["value"]
         if answer.get("status") not in {None, "submitted"}:
             continue
+        rater, value = _person(answer.get("user_id")), answer["value"]
         if isinstance(value, list) and all(isinstance(one, dict) and "start" in one for one in value):
             _mark(said, rater, value)
         else:
@@ -293,6 +296,10 @@ def _promptfoo_table(values: Values, said: Said) -> Rows:
     return rows
 
 
+def _are_boxes(given: Any) -> bool:
+    return isinstance(given, dict) and all(isinstance(one, bool) for one in given.values())
+
+
 def _mturk(values: Values, said: Said) -> Rows:
     if values.get("AssignmentStatus") == "Rejected" or str(values.get("Reject") or "").strip():
         return []
@@ -307,6 +314,7 @@ def _mturk(values: Values, said: Said) -> Rows:
         elif name == "Answer.taskAnswers":
             try:
                 answers |= listed(load_json(str(value)))[0]
+                chosen |= {one: given for one, given in answers.items() if _are_boxes(given)}
             except NotJson:
                 said.remarks.append(f"`{name}` is not read: it is no JSON.")
         elif kind == "Answer" and question and (is_on := _CHOSEN.get(str(value).strip().lower())) is not None:
@@ -354,7 +362,7 @@ def _tofueval(rows: list[Values], said: Said) -> Rows:
             said.claims.append((row["summ_sent"], {RATER.format(1): label}, reason))
     own = ("doc_id", "topic", "model_name", "sent_idx", "summ_sent", "sent_label", "type", "exp")
     return _rest(first, *own) | {
-        "document_id": ": ".join(filter(None, (first["doc_id"], first.get("topic")))),
+        "document_id": ": ".join(filter(None, (str(first["doc_id"]), str(first.get("topic") or "")))),
         "group": first["doc_id"],
         "system": first["model_name"],
         "summary": " ".join(dict.fromkeys(row["summ_sent"] for row in ordered)),
@@ -376,7 +384,9 @@ def _xsum_marks(values: Values, said: Said) -> Rows:
 def _rose(values: Values, said: Said) -> Rows:
     outputs: Any = opened(values["system_outputs"])
     judged: Any = opened(values["annotations"])
-    labels = {system: one.get("acu_labels") for system, one in judged.items()}
+    units = values["reference_acus"]
+    given = [judged.get(name, {}).get("acu_labels") for name in outputs]
+    labels = [[None] * len(units) if one is None else one for one in given]
     own = ("source", "reference", "reference_acus", "system_outputs", "annotations", "example_id", "id")
     return _rest(values, *own) | {
         "doc_id": values.get("example_id") or values.get("id") or document_hash([values["source"]]),
@@ -387,11 +397,8 @@ def _rose(values: Values, said: Said) -> Rows:
             for name, text in outputs.items()
         ],
         "claims": [
-            {
-                "claim_text": text,
-                "verdicts": {name: one[place] if (one := labels.get(name)) else None for name in outputs},
-            }
-            for place, text in enumerate(values["reference_acus"])
+            {"claim_text": text, "verdicts": dict(zip(outputs, verdicts, strict=True))}
+            for text, *verdicts in zip(units, *labels, strict=True)
         ],
     }
 

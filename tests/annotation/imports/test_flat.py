@@ -186,6 +186,11 @@ def test_references_are_a_list_of_references(tmp_path: Path) -> None:
     assert not any("Not read" in one for one in reading.warnings.texts)
 
 
+def test_an_empty_list_of_ids_names_no_reference(tmp_path: Path) -> None:
+    references = read_dataset(jsonl(tmp_path, row(reference_id=[]))).dataset.sets["d1"].references
+    assert references[""][10].text == REFERENCE
+
+
 def test_a_file_with_reference_and_references_is_refused_unless_one_is_named(tmp_path: Path) -> None:
     path = jsonl(tmp_path, row(references=["Rain.", "Trams."]))
     assert "there are both `reference` and `references`" in refusal_of(path)
@@ -235,6 +240,22 @@ def test_reference_may_differ_between_target_lengths(tmp_path: Path) -> None:
     assert reading.problems.count == 0
     texts = reading.dataset.sets["d1"].references[""]
     assert {target: text.text for target, text in texts.items()} == {10: REFERENCE, 5: "Rain."}
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        (2019, {"year": 2019}),
+        ([2019, 2020], {"year": [2019, 2020]}),
+        ("2019", {"year": "2019"}),
+        ({"of": 2019}, {"of": 2019}),
+        ('{"of": 2019}', {"of": 2019}),
+        (None, {}),
+    ],
+)
+def test_a_column_read_as_metadata_keeps_its_name(tmp_path: Path, given: Any, read: dict[str, Any]) -> None:
+    path = jsonl(tmp_path, row(year=given))
+    assert read_dataset(path, layout=layout_of(["metadata=year"])).dataset.sets["d1"].metadata == read
 
 
 def test_metadata_of_a_set_is_what_its_rows_share(tmp_path: Path) -> None:

@@ -132,6 +132,12 @@ def label_studio(name: str, about: str) -> dict[str, Any]:
     return {"data": BOTH, "annotations": [{"completed_by": 7, "result": [rated]}]}
 
 
+def test_a_dot_in_the_name_of_a_plain_column_belongs_to_the_system(tmp_path: Path) -> None:
+    path = raw(tmp_path, f"id,article,gpt-4.1,gpt-4.5\nd1,{DOCUMENT},{LATE},{EARLY}\n", "rows.csv")
+    typed = ("document_id=id", "document=article", "summary=gpt-4.1", "summary=gpt-4.5")
+    assert texts(path, *typed) == {"gpt-4.1": LATE, "gpt-4.5": EARLY}
+
+
 def test_columns_of_summaries_name_their_systems(tmp_path: Path) -> None:
     path = jsonl(tmp_path, BOTH)
     assert "summary=summary_finch summary=summary_heron_2" in refusal_of(path)

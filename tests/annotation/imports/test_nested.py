@@ -33,6 +33,12 @@ def test_a_claim_that_names_a_reference_is_the_reference_s(tmp_path: Path) -> No
     assert read_dataset(jsonl(tmp_path, line)).dataset.claims_side == "reference"
 
 
+def test_a_reference_of_several_may_lack_its_id(tmp_path: Path) -> None:
+    line = nested(reference_text=["One.", "Two."], reference_id=["A", None], claims=...)
+    found = read_dataset(jsonl(tmp_path, line)).dataset.sets["d1"].references
+    assert {name: texts[None].text for name, texts in found.items()} == {"A": "One.", "": "Two."}
+
+
 @pytest.mark.parametrize("own", ["A", ""])
 def test_a_claim_of_a_reference_that_the_line_does_not_have_is_refused(tmp_path: Path, own: str) -> None:
     line = nested(reference_id=own, claims=[_claim(reference_id="B")])

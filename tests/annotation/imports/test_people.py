@@ -60,6 +60,13 @@ LABEL_STUDIO = {
         {"completed_by": 8, "was_cancelled": True, "result": []},
     ],
 }
+REGION = [
+    {"from_name": "e", "to_name": "summary", "type": "labels", "value": {**SPAN, "labels": ["Error"]}},
+    {"from_name": "grave", "to_name": "summary", "type": "choices", "value": {**SPAN, "choices": ["major"]}},
+    {"from_name": "sure", "to_name": "summary", "type": "rating", "value": {**SPAN, "rating": 2}},
+    {"from_name": "why", "to_name": "summary", "type": "textarea", "value": {**SPAN, "text": ["It is May."]}},
+]
+"""Answers about one mark; only the first one is the mark."""
 ARGILLA = {
     "id": "a",
     "fields": {"text": MILL, "summary": SUMMARY},
@@ -71,6 +78,12 @@ ARGILLA = {
         ],
         "errors": [{"user_id": "u1", "value": [{"start": 19, "end": 23, "label": "hallucination"}]}],
     },
+}
+DISCARDED = {
+    "quality": [
+        {"user_id": "u1", "value": 4, "status": "submitted"},
+        {"user_id": "u2", "status": "discarded"},
+    ]
 }
 ARGILLA_COLUMNS = {
     "id": "a",
@@ -161,6 +174,10 @@ MTURK = (
     "HITId,WorkerId,AssignmentStatus,Input.document,Input.summary,Answer.quality,Answer.comment\n"
     f"h1,w1,Approved,{MILL},{SUMMARY},4,ok\nh1,w2,Rejected,{MILL},{SUMMARY},1,\n"
 )
+TASK_ANSWERS = (
+    '"[{""tone"":3,""fluency"":{""3"":false,""4"":true},""faithful"":{""on"":false},""lines"":{""at"":[1]}}]"'
+)
+"""A number, radio buttons, a single checkbox, and marked lines, which are no rating."""
 MIN = {"coherence": 4, "fluency_1": 5, "fluency_2": 3, "relevance": [5, 4, 3]}
 
 
@@ -230,6 +247,14 @@ CASES = [
         ("no", "yes"),
         (("ann", "no"),),
     ),
+    Case(
+        "label_studio_regions.json",
+        [{**LABEL_STUDIO, "annotations": [{"completed_by": 7, "result": REGION}]}],
+        {("sure", "7"): 2},
+        ("no", "yes"),
+        (("7", "no"),),
+    ),
+    Case("argilla_discarded.json", [{**ARGILLA, "responses": DISCARDED}], {("quality", "u1"): 4}),
     Case("argilla.json", [ARGILLA], {("quality", "u1"): 4}, ("no", "yes"), (("u1", "no"),)),
     Case("argilla_columns.json", [ARGILLA_COLUMNS], {("quality", "u1"): 4}, ("no", "yes"), (("u1", "no"),)),
     Case("prodigy.jsonl", PRODIGY, {}, ("no", "yes"), (("ann", "no"),)),
@@ -247,6 +272,11 @@ CASES = [
     Case("xsum.csv", XSUM, {}, ("unsure", "yes"), (("wid_0", "no"), ("wid_1", "yes"))),
     Case("xsum_factuality.csv", XSUM_FACTS, {("is_factual", "wid_0"): 0, ("is_factual", "wid_1"): 1}),
     Case("mturk.csv", MTURK, {("quality", "w1"): 4}),
+    Case(
+        "mturk_boxes.csv",
+        MTURK.replace("Answer.quality", "Answer.taskAnswers").replace(",4,ok", f",{TASK_ANSWERS},ok"),
+        {("tone", "w1"): 3, ("fluency", "w1"): 4, ("faithful", "w1"): 0},
+    ),
     Case(
         "one_rating_a_row.csv",
         "doc_id,source,system,summary,annotator,dimension,score\n"
@@ -355,6 +385,38 @@ def test_people_s_answers_are_read_with_their_raters(tmp_path: Path, case: Case)
     if case.votes:
         assert summary.claims[0].votes[system] == case.votes
         assert reading.dataset.claims_side == "summary"
+
+
+def test_objects_that_are_no_answers_stay_columns(tmp_path: Path) -> None:
+    objects = {"metadata": {"topic": "law"}, "outputs": {"alder": SUMMARY}}
+    record = {name: value for name, value in LABEL_STUDIO_MIN.items() if name != "summary"}
+    [one] = read(tmp_path, Case("a.json", [record | objects])).dataset.sets.values()
+    assert one.metadata == {"topic": "law"}
+    assert [summary.summary for summary in one.summaries.values()] == [SUMMARY]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [{"bart": [1, 1, 0], "lead": [1, 0]}, {"bart": [1], "lead": [1, 0]}, {"bart": [], "lead": [1, 0]}],
+)
+def test_a_unit_of_rose_without_its_label_is_a_problem(tmp_path: Path, labels: dict[str, list[int]]) -> None:
+    other = {name: {"acu_labels": given} for name, given in labels.items()}
+    path = jsonl(tmp_path, ROSE, {**ROSE, "example_id": "r2", "annotations": other})
+    told = "is not laid out as RoSE writes it, while the first record is. Remove or correct it."
+    assert problems_of(path) == [(2, "", told)]
+
+
+def test_systems_that_rose_does_not_judge_have_no_verdicts(tmp_path: Path) -> None:
+    judged = {**ROSE["annotations"], "lead": {"acu": None, "acu_labels": None}}  # type: ignore[dict-item]
+    [one] = read(tmp_path, Case("a.json", [{**ROSE, "annotations": judged}])).dataset.sets.values()
+    assert [dict(claim.verdicts) for claim in claims_of(one)] == [{"bart": "yes"}, {"bart": "yes"}]
+
+
+def test_a_number_may_name_a_document_of_tofueval(tmp_path: Path) -> None:
+    names = ("doc_id", "topic", "model_name", "summ_sent", "sent_label")
+    record = dict(zip(names, (7, None, "m1", SUMMARY, "yes"), strict=True))
+    [(name, one)] = read(tmp_path, Case("a.json", [record])).dataset.sets.items()
+    assert (name, one.group) == ("7", "7")
 
 
 def test_sentences_of_several_rows_are_one_summary(tmp_path: Path) -> None:
