@@ -111,6 +111,8 @@ def test_six_units_by_keys_alone(world: World, desk: Desk) -> None:
         key_of_the_unmarked
     )
     page.keyboard.press("n")
+    # Until it has loaded, Chromium moves the focus away to look for the address's fragment.
+    page.wait_for_url("**/#set-*")
     page.get_by_role("button", name="Close the set").focus()
     page.keyboard.press("Enter")
     page.get_by_text("Your judgments now count").wait_for()
