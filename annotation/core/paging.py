@@ -18,6 +18,7 @@ Item = TypeVar("Item")
 Listed = TypeVar("Listed", bound=Model)
 
 ROWS_ON_A_PAGE = 50
+MOST_PARTS = 3
 
 
 def beyond(order: Sequence[str], place: Sequence[Any]) -> Q:
@@ -57,13 +58,13 @@ def place_of(
 def parts_after(
     rows: QuerySet[Listed], order: Sequence[str], place: Sequence[Any]
 ) -> Iterator[QuerySet[Listed]]:
-    """Split the rows after a place in this order into consecutive parts.
+    """Split the rows after a place in this order into at most MOST_PARTS consecutive parts.
 
     An index finds the first row of each part. With a single condition, the database would also read all earlier rows
-    that have the same first columns.
+    that have the same first columns; the last columns of a long order separate few rows and share a part.
     """
     columns = [name.removeprefix("-") for name in order]
-    last = max(len(order) - 2, 0)
+    last = min(max(len(order) - 2, 0), MOST_PARTS - 1)
     for depth in range(last, -1, -1):
         end = len(order) if depth == last else depth + 1
         level = dict(zip(columns[:depth], place, strict=False))

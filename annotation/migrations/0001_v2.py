@@ -4621,6 +4621,10 @@ class Migration(migrations.Migration):
                 name="sampled_check_waiting",
             ),
         ),
+        migrations.AddIndex(
+            model_name="sampledcheck",
+            index=models.Index(fields=["sample", "id"], name="sampled_check_in_order"),
+        ),
         migrations.AddConstraint(
             model_name="sampledcheck",
             constraint=models.UniqueConstraint(fields=("sample", "check_row"), name="sampled_check_once"),

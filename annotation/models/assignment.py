@@ -94,6 +94,7 @@ class SampledCheck(PublicRow):
             models.Index(
                 fields=("check_row",), condition=Q(verdict__isnull=True), name="sampled_check_waiting"
             ),
+            models.Index(fields=("sample", "id"), name="sampled_check_in_order"),
         )
 
     def __str__(self) -> str:

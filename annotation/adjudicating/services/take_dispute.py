@@ -30,6 +30,5 @@ def take_next(*, project: Project, by: User, after: str = "") -> Dispute | None:
         # Try the dispute on screen last, because it may be the only one left.
         places = [beyond_it, ~Q(public_id=after), Q(public_id=after)]
     waiting = Dispute.objects.filter(project=project, state=Dispute.State.OPEN).order_by(*WORST_FIRST)
-    taken = (leases.take(waiting.filter(where), by=by) for where in places)
-    key = next((key for key in taken if key is not None), None)
+    key = leases.take((waiting.filter(where) for where in places), by=by)
     return None if key is None else Dispute.objects.get(pk=key)

@@ -294,7 +294,8 @@ def assignment_to_save(slug: str, person: User, public_id: str) -> Assignment | 
         own.filter(document_set__project__deleted_at=None)
         .select_related("document_set__project")
         .only(
-            *("public_id", "assessor_id", "lease_until", "guideline_id", "document_set__project_id"),
+            *("public_id", "assessor_id", "lease_until", "guideline_id", "may_have_seen"),
+            "document_set__project_id",
             *(f"document_set__project__{name}" for name in columns),
         )
         .first()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from annotation.core.permissions import Verb, require
 from annotation.core.refusals import NotFound
@@ -65,15 +67,19 @@ def end_lease(*, check: Check, by: User) -> None:
     leases.give_back(Check.objects.filter(pk=check.pk), by=by)
 
 
+def _place_in_sample(look: Listing, check: Check) -> Any:
+    rows = look.of.rows(look.viewer).filter(pk=check.pk).order_by()
+    return rows.values_list(*look.order, named=True).first()
+
+
 def _hand_out(look: Listing, after: Check | None) -> Check | None:
-    parts: tuple[QuerySet[Check], ...] = (look.found,)
+    parts: Iterable[QuerySet[Check]] = (look.found,)
     if after is not None:
         # In a sample, start behind the check's place in the sample, or at the top if the check is not in the sample.
-        sampled = look.of.rows(look.viewer).filter(pk=after.pk).first() if "sample" in look.chosen else after
-        beyond = look.beyond(sampled) if sampled else (look.found,)
-        parts = (*beyond, look.found.exclude(pk=after.pk))
-    taken = (leases.take(part, by=look.viewer.person, most=MOST_HELD) for part in parts)
-    key = next((key for key in taken if key is not None), None)
+        place = _place_in_sample(look, after) if "sample" in look.chosen else after
+        beyond = look.beyond(place) if place else (look.found,)
+        parts = chain(beyond, (look.found.exclude(pk=after.pk),))
+    key = leases.take(parts, by=look.viewer.person, most=MOST_HELD)
     if key is None:
         return None
     check = ON_SCREEN.get(pk=key)

@@ -5,6 +5,7 @@ Everybody can still open the row's page. Leases use the database's clock.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -43,18 +44,19 @@ def unlocked(rows: QuerySet[Row]) -> QuerySet[Row]:
     return rows.select_for_update(of=("self",), no_key=True, skip_locked=can_skip)
 
 
-def take(rows: QuerySet[Any], *, by: User, most: int = 1) -> int | None:
-    """Lease the first free row of a queue to `by` and return its key; return None if there is none.
+def take(parts: Iterable[QuerySet[Any]], *, by: User, most: int = 1) -> int | None:
+    """Lease the first free row of a queue, given in consecutive parts, to `by` and return its key.
 
-    `by` keeps the newest `most` leases in the project; older leases end.
+    Returns None if no row is free. `by` keeps the newest `most` leases in the project; older leases end.
     """
     with transaction.atomic():
-        key: int | None = unlocked(rows.filter(is_free(by))).values_list("pk", flat=True).first()
-        row = rows.model.objects.filter(pk=key)
-        if key is None or not row.update(leased_to=by, lease_until=Now() + LEASE + SPARE):
-            return None
-        _keep_newest(row, by, most)
-    return key
+        for rows in parts:
+            key: int | None = unlocked(rows.filter(is_free(by))).values_list("pk", flat=True).first()
+            row = rows.model.objects.filter(pk=key)
+            if key is not None and row.update(leased_to=by, lease_until=Now() + LEASE + SPARE):
+                _keep_newest(row, by, most)
+                return key
+    return None
 
 
 def renew(row: Check | Dispute, *, by: User, most: int = 1) -> None:

@@ -96,7 +96,7 @@ def next_check(request: Request, slug: str) -> HttpResponse:
             **_other_checks(request, room, queue),
         }
         return render(request, "reviewing/_end.html", context)
-    return _show(request, room, following, is_ahead=True)
+    return _show(request, room, following, ahead_in=queue)
 
 
 @screen("POST")
@@ -246,9 +246,9 @@ def _show(
     typed: TypedAnswer | None = None,
     withdrawn: Verdict | None = None,
     moved: list[ScoreChange] | None = None,
-    is_ahead: bool = False,
+    ahead_in: Listing | None = None,
 ) -> HttpResponse:
-    queue = _queue(request, room)
+    queue = ahead_in or _queue(request, room)
     is_whole = "1" in (request.GET.get("whole"), request.POST.get("whole"))
     numbers = [] if typed is None else map(whole_number, typed.evidence)
     marked = None if typed is None else [number for number in numbers if number is not None]
@@ -267,8 +267,8 @@ def _show(
         "moved_in_words": _movement(moved),
         "error_types": ERROR_TYPES,
         "confidences": CONFIDENCES,
-        **_counted(queue, None if is_ahead else row),
-        "before": None if is_ahead else _before(request, room, row),
+        **_counted(queue, None if ahead_in else row),
+        "before": None if ahead_in else _before(request, room, row),
     }
     return page_or_fragment(
         request,

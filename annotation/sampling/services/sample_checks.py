@@ -26,6 +26,8 @@ class FramedCheck(NamedTuple):
     key: int
     public_id: str
     side: str
+    document_set_id: int
+    of_summary: int
     system_id: int | None
     target_words: int | None
     probability: float | None
@@ -80,9 +82,12 @@ def sample_checks(
         frame=[[framed.public_id, framed.probability] for framed in frame.values()],
         chances=list(chances.values()) if len(set(chances.values())) > 1 else [],
     )
-    # Create the sampled checks in a random order, because people get them in the order of their keys.
+    # People get the checks in the order of their keys: one side after the other, summary by summary, and in a random
+    # order within a summary.
     order = list(sampled)
     random.Random(f"order:{seed}").shuffle(order)
+    order.sort(key=lambda name: (frame[name].document_set_id, frame[name].of_summary))
+    order.sort(key=lambda name: frame[name].side, reverse=True)
     rows = [
         SampledCheck(sample=sample, check_row_id=frame[name].key, inclusion_probability=sampled[name])
         for name in order
@@ -133,8 +138,9 @@ def need_blind_answers(project: Project) -> None:
 
 
 def _frame(project: Project, side: str, among: Collection[int] | None) -> Iterator[FramedCheck]:
-    columns = ("pk", "public_id", "side", "summary__system_id", "summary__target_words", "judge_probability")
-    rows = eligible(project, side, among).order_by("pk").values_list(*columns)
+    own = ("pk", "public_id", "side", "document_set_id", "of_summary")
+    others = ("summary__system_id", "summary__target_words", "judge_probability")
+    rows = eligible(project, side, among).order_by("pk").values_list(*own, *others)
     return (FramedCheck(*row) for row in rows.iterator(chunk_size=SAMPLED_AT_ONCE))
 
 
