@@ -1222,9 +1222,10 @@ class Migration(migrations.Migration):
                         choices=[
                             ("mix", "Old and new answers count"),
                             ("new", "Only new answers count"),
+                            ("correct", "Old and new answers count, and estimates rest on new answers"),
                             ("drop", "Answers given again do not count"),
                         ],
-                        max_length=4,
+                        max_length=7,
                         null=True,
                     ),
                 ),

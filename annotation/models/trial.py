@@ -23,6 +23,7 @@ class GuidelineTrial(PublicRow):
     class Decision(models.TextChoices):
         MIX = "mix", "Old and new answers count"
         NEW = "new", "Only new answers count"
+        CORRECT = "correct", "Old and new answers count, and estimates rest on new answers"
         DROP = "drop", "Answers given again do not count"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="trials")
@@ -32,7 +33,7 @@ class GuidelineTrial(PublicRow):
     by_others = models.BooleanField(help_text="People answer again who have not answered the check before.")
     seed = models.BigIntegerField()
     created_at = models.DateTimeField(auto_now_add=True)
-    decision = models.CharField(max_length=4, choices=Decision, null=True, blank=True)
+    decision = models.CharField(max_length=7, choices=Decision, null=True, blank=True)
     decided_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

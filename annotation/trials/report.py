@@ -208,7 +208,7 @@ class _Given(NamedTuple):
 
 def _averages(project: Project, trial: GuidelineTrial) -> dict[str, float | None]:
     """The averages before the answers count, by system, at the target length that is shown first."""
-    if trial.decision in (GuidelineTrial.Decision.MIX, GuidelineTrial.Decision.NEW):
+    if trial.decision not in (None, GuidelineTrial.Decision.DROP):
         return {}
     score = SIDE_SCORES[Check.Side(trial.side)]
     found, _ = board(project, score=score, wait=False)

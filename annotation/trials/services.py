@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -15,7 +17,9 @@ from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, NotFound
 from annotation.models import (
     SCORE_SIDES,
+    SIDE_SCORES,
     AnswerAgain,
+    Check,
     GuidelineTrial,
     Label,
     Project,
@@ -24,13 +28,17 @@ from annotation.models import (
     Verdict,
 )
 from annotation.models.base import new_seed
+from annotation.models.document import cluster_of
 from annotation.reviewing.queries.again import waiting_again
 from annotation.reviewing.queries.review_queue import reviewers
+from annotation.sampling.queries.check_samples import check_samples
 from annotation.scoring.rescore import mark_due, rescore
 from annotation.trials.report import answered_blind, waiting_in
+from evaluation.statistics import TOO_FEW_DOCUMENTS
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
     from annotation.models import Guideline
 
@@ -136,12 +144,14 @@ def decide_trial(*, trial: GuidelineTrial, by: User | None, decision: str) -> No
     - `mix`: answers given again under the new guidelines become verdicts; old verdicts count, too
     - `new`: the same, and people's verdicts of this score from before the new guidelines are withdrawn; random samples
       that contain one of them are cancelled
+    - `correct`: as `mix`, and the answers given again become a random sample, which replaces the latest finished one in
+      estimates (two-phase sampling: the probabilities of both choices are multiplied)
     - `drop`: answers given again do not count
 
-    Verdicts of a file's raters and adjudicators' decisions stay. `mix` after `new` restores the withdrawn rows.
-    Raises Invalid for an unknown decision, Conflict `trial_incomplete` if answers are missing, Conflict
-    `trial_dropped` after `drop`, Conflict `trial_counted` for `drop` after another decision, and the errors of
-    `require`.
+    Verdicts of a file's raters and adjudicators' decisions stay. A later decision takes back what an earlier one
+    withdrew or sampled. Raises Invalid for an unknown decision, Conflict `trial_incomplete` if answers are missing,
+    Conflict `trial_dropped` after `drop`, Conflict `trial_counted` for `drop` after another decision, Conflict
+    `not_blind`, `no_sample` or `too_few` if answers cannot correct an estimate, and the errors of `require`.
     """
     require(by, trial.project, Verb.CHANGE_PROJECT)
     if decision not in GuidelineTrial.Decision.values:
@@ -165,8 +175,11 @@ def decide_trial(*, trial: GuidelineTrial, by: User | None, decision: str) -> No
                 withdrawn = Verdict.objects.filter(check_row__project=project, withdrawn_at=was_decided_at)
                 withdrawn.update(withdrawn_at=None)
                 Sample.objects.filter(project=project, cancelled_at=was_decided_at).update(cancelled_at=None)
-            else:
-                data["withdrawn"] = _withdraw_old(trial) if decision == GuidelineTrial.Decision.NEW else 0
+            Sample.objects.filter(public_id=trial.public_id).update(cancelled_at=trial.decided_at)
+            if decision == GuidelineTrial.Decision.NEW:
+                data["withdrawn"] = _withdraw_old(trial)
+            if decision == GuidelineTrial.Decision.CORRECT:
+                data["sampled"] = _sample_again(trial)
             mark_due(project)
         log(project=project, actor=by, verb="decide trial", target=trial, data=data)
     if decision != GuidelineTrial.Decision.DROP:
@@ -204,6 +217,99 @@ def _count_answers(trial: GuidelineTrial) -> int:
         for row in given
     ]
     return len(Verdict.objects.bulk_create(made))
+
+
+def _sample_again(trial: GuidelineTrial) -> int:
+    """Make a sample of the trial's answers to checks of the latest finished sample, with the public id of the trial."""
+    if not trial.by_others:
+        raise Conflict(
+            "The same people answered again, and they know the judge's verdicts by now. An estimate needs blind "
+            "answers, so start a trial with people who do not know the answers.",
+            code="not_blind",
+        )
+    made = Sample.objects.filter(public_id=trial.public_id)
+    if made.update(cancelled_at=None):
+        return made.get().sampled_checks.count()
+    first = _sample_answered_before(trial)
+    rows = first.sampled_checks.filter(check_row__side=trial.side)
+    sampled = {row.check_row_id: row for row in rows}
+    again = trial.answers.filter(is_control=False, label__isnull=False, check_row__in=sampled)
+    _need_documents(again, rows)
+    # Chance chose these checks among those of the first sample.
+    part = len(again) / len(sampled)
+    on_side = set(
+        Check.objects.filter(project=trial.project, side=trial.side).values_list("public_id", flat=True)
+    )
+    framed = [each for each in zip_longest(first.frame, first.chances) if each[0][0] in on_side]
+    sample = Sample.objects.create(
+        public_id=trial.public_id,
+        project=trial.project,
+        method=first.method,
+        share=first.share * part,
+        seed=trial.seed,
+        frame=[item for item, _ in framed],
+        chances=[chance * part for _, chance in framed if chance is not None],
+    )
+    SampledCheck.objects.bulk_create(
+        SampledCheck(
+            sample=sample,
+            check_row_id=row.check_row_id,
+            inclusion_probability=sampled[row.check_row_id].inclusion_probability * part,
+            verdict=_verdict_of(row, trial),
+        )
+        for row in again
+    )
+    return len(again)
+
+
+def _sample_answered_before(trial: GuidelineTrial) -> Sample:
+    score = SIDE_SCORES[Check.Side(trial.side)]
+    of_score = check_samples(trial.project, side=trial.side, of_watches=False)
+    latest = next((each.sample_id for each in of_score if each.is_finished), None)
+    first = Sample.objects.filter(public_id=latest, extends=None).first()
+    old = answered_blind(trial.project, old=trial.old, side=trial.side).values("check_row")
+    if (
+        first is None
+        or first.sampled_checks.filter(check_row__side=trial.side).exclude(check_row__in=old).exists()
+    ):
+        raise Conflict(
+            f"Estimates of {score} can be corrected only if the latest finished random sample of {score} is of all "
+            f"systems and was answered under version {trial.old.version}.",
+            code="no_sample",
+        )
+    return first
+
+
+def _need_documents(again: QuerySet[AnswerAgain], sampled: QuerySet[SampledCheck]) -> None:
+    system, sets = "check_row__summary__system__name", "check_row__document_set__"
+    found = again.order_by().values_list(system, f"{sets}external_id", f"{sets}group")
+    documents = Counter(name for name, _ in {(name, cluster_of(*of)) for name, *of in found})
+    fewest = min(sorted(set(sampled.values_list(system, flat=True))), key=lambda name: documents[name])
+    if documents[fewest] < TOO_FEW_DOCUMENTS:
+        raise Conflict(
+            f"An estimate needs new answers in {TOO_FEW_DOCUMENTS} document sets of each system, and {fewest} has them "
+            f"in {documents[fewest]}. Start a larger trial.",
+            code="too_few",
+        )
+
+
+def _verdict_of(row: AnswerAgain, trial: GuidelineTrial) -> Verdict:
+    """Return the verdict that `_count_answers` made. If it made none, make one that counts in the sample only."""
+    given = Verdict.objects.filter(
+        check_row=row.check_row_id,
+        person=row.person_id,
+        label=row.label,
+        guideline=trial.new_id,
+        had_seen=False,
+    )
+    return given.order_by("pk").first() or Verdict.objects.create(
+        check_row_id=row.check_row_id,
+        role=Verdict.Role.REVIEWER,
+        person_id=row.person_id,
+        label=row.label,
+        guideline_id=trial.new_id,
+        withdrawn_at=trial.decided_at,
+    )
 
 
 def _withdraw_old(trial: GuidelineTrial) -> int:

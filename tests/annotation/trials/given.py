@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 SETS = 6
 
 
-def answered(world: World) -> None:
-    """Rex said yes to all 48 claims of six sets, blind and under version 1; version 2 is current."""
-    lay_sets(world, SETS)
+def answered(world: World, sets: int = SETS) -> None:
+    """Rex said yes to all claims of the sets, eight each, blind and under version 1; version 2 is current."""
+    lay_sets(world, sets)
     first = write_guidelines(project=world.project, text="Be strict.", by=world.mona)
     Verdict.objects.bulk_create(
         Verdict(
