@@ -55,10 +55,7 @@ def test_an_adjudicator_is_told_of_disputes(world: World, signed_in: SignIn) -> 
     add_imported_verdict(check, "yes")
     cleo = signed_in(world.cleo)
     first = cleo.get("/p/harbour/").context["steps"][0]
-    assert (first.what, first.why) == (
-        "Resolve disagreements",
-        "1 disagreement waits for a decision.",
-    )
+    assert (first.what, first.why) == ("Resolve disagreements", "1 disagreement waits for a decision.")
     assert "1 dispute to resolve" in cleo.get("/").content.decode()
     page = signed_in(world.rex).get("/").content.decode()
     assert "to resolve" not in page
