@@ -198,6 +198,7 @@ class List:
     - `prepare`: is called with the rows of a page before they are shown
     - `polls`: returns the seconds after which a page loads the list again; 0 means never
     - `below`: the template of a second line of each row
+    - `above`: the template of a head for each group of rows, if the first of `orders` is in use
     - `within`: the id of the part of the page that is replaced
     - `title`, `empty`: the heading, and the text for a list without rows
     """
@@ -213,6 +214,7 @@ class List:
     prepare: Callable[[Viewer, Sequence[Any]], object] = lambda viewer, rows: None
     polls: Callable[[Sequence[Any]], int] = lambda rows: 0
     below: str = ""
+    above: str = ""
     within: str = ""
     title: str = ""
     empty: str = ""
@@ -377,6 +379,10 @@ class Listing:
     def sorted_by(self) -> Order | None:
         """Return the named order in use; None if no named order is in use."""
         return next((each for each in self.of.orders if each.by == self.order), None)
+
+    @property
+    def is_grouped(self) -> bool:
+        return bool(self.of.above) and self.sorted_by in self.of.orders[:1]
 
     @property
     def is_narrowed(self) -> bool:

@@ -184,6 +184,7 @@ DISPUTES = List(
             "spread",
             kind=Kind.NUMBER,
             head="Difference",
+            cell="adjudicating/_difference.html",
             order=True,
             help="Largest minus smallest answer, 0 to 1; unsure is .5.",
         ),

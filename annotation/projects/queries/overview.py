@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, IntegerField, OuterRef, Q, Subquery
 
 from annotation.core.lists import Column, Kind, List
 from annotation.core.permissions import Standing, Verb, visible_projects
@@ -29,12 +29,17 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 
+CHECKS_COUNTED_UP_TO = 9999
+"""Counting a million checks would take the list of projects a second."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProjectCard:
     """A project in the list, with its size and the work that waits for this person.
 
-    `open_summaries` counts the comparisons in the person's open assignments. `has_disputes` and `has_claims` are True
-    if there are open disputes, or claims without a person's answer, on which this person may decide or answer.
+    `open_summaries` counts the comparisons in the person's open assignments. `disputes` counts open disputes, and
+    `checks` those of claims without a person's answer, up to CHECKS_COUNTED_UP_TO + 1; both are 0 for a person who may
+    not decide or answer them.
     """
 
     project: Project
@@ -42,8 +47,8 @@ class ProjectCard:
     document_sets: int
     summaries: int
     open_summaries: int
-    has_disputes: bool
-    has_claims: bool
+    disputes: int
+    checks: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,31 +66,25 @@ def project_cards(person: User) -> list[ProjectCard]:
     """Load the projects of a person that are not archived, ordered by name. Makes a fixed number of queries."""
     projects = list(visible_projects(person).filter(archived_at__isnull=True).order_by("name", "pk"))
     keys = [project.pk for project in projects]
-    roles = {
-        membership.project_id: membership.roles
-        for membership in Membership.objects.filter(user=person, project_id__in=keys)
-    }
-    sets = dict(
-        DocumentSet.objects.filter(project_id__in=keys).values_list("project_id").annotate(Count("pk"))
-    )
-    summaries = dict(
-        Summary.objects.filter(document_set__project_id__in=keys, is_summary=True)
-        .values_list("document_set__project_id")
-        .annotate(Count("pk"))
-        .order_by()
-    )
-    work = dict(
-        _open_readings()
-        .filter(assignment__assessor=person, assignment__document_set__project_id__in=keys)
-        .values_list("assignment__document_set__project_id")
-        .annotate(Count("pk"))
-        .order_by()
-    )
+    memberships = Membership.objects.filter(user=person, project_id__in=keys)
+    roles = dict(memberships.values_list("project_id", "roles"))
+    sets = _counted(DocumentSet.objects.all(), keys)
+    summaries = _counted(Summary.objects.filter(is_summary=True), keys, "document_set__project")
+    own = _open_readings().filter(assignment__assessor=person)
+    work = _counted(own, keys, "assignment__document_set__project")
     verbs = {key: _verbs(person, roles.get(key, ()), is_blind=key in work) for key in keys}
-    adjudicated = [key for key in keys if Verb.ADJUDICATE in verbs[key]]
-    disputes = _with_some(Dispute.objects.filter(state=Dispute.State.OPEN), adjudicated)
-    unanswered = Check.objects.filter(OF_CLAIMS, is_current=True, human_label__isnull=True)
-    claims = _with_some(unanswered, [key for key in keys if Verb.REVIEW in verbs[key]])
+    disputes = Dispute.objects.filter(state=Dispute.State.OPEN)
+    disputed = _counted(disputes, [key for key in keys if Verb.ADJUDICATE in verbs[key]])
+    waiting = Check.objects.filter(
+        OF_CLAIMS, is_current=True, human_label__isnull=True, project=OuterRef("pk")
+    )
+    capped = Subquery(
+        waiting.order_by().values("pk")[: CHECKS_COUNTED_UP_TO + 1],
+        output_field=IntegerField(),
+        template="(SELECT COUNT(*) FROM (%(subquery)s) AS capped)",
+    )
+    reviewed = Project.objects.filter(pk__in=[key for key in keys if Verb.REVIEW in verbs[key]])
+    unanswered = dict(reviewed.values_list("pk", capped))
     return [
         ProjectCard(
             project=project,
@@ -93,8 +92,8 @@ def project_cards(person: User) -> list[ProjectCard]:
             document_sets=sets.get(project.pk, 0),
             summaries=summaries.get(project.pk, 0),
             open_summaries=work.get(project.pk, 0),
-            has_disputes=project.pk in disputes,
-            has_claims=project.pk in claims,
+            disputes=disputed.get(project.pk, 0),
+            checks=unanswered.get(project.pk, 0),
         )
         for project in projects
     ]
@@ -116,11 +115,8 @@ def contents(project: Project) -> Contents:
 
 def open_summaries(project: Project, person: User) -> int:
     """Count the comparisons of a summary with a reference in the person's open assignments, also judged ones."""
-    return (
-        _open_readings()
-        .filter(assignment__assessor=person, assignment__document_set__project=project)
-        .count()
-    )
+    own = _open_readings().filter(assignment__assessor=person)
+    return own.filter(assignment__document_set__project=project).count()
 
 
 def has_assignments(project: Project) -> bool:
@@ -142,9 +138,9 @@ def _verbs(person: User, roles: Iterable[str], *, is_blind: bool) -> frozenset[V
     return Standing(roles=held, is_blind=is_blind).verbs
 
 
-def _with_some(rows: QuerySet[Any], projects: Sequence[int]) -> set[int]:
-    waiting = rows.filter(project=OuterRef("pk"))
-    return set(Project.objects.filter(Exists(waiting), pk__in=projects).values_list("pk", flat=True))
+def _counted(rows: QuerySet[Any], keys: Collection[int], project: str = "project") -> dict[int, int]:
+    kept = rows.filter(**{f"{project}__in": keys}).order_by()
+    return dict(kept.values_list(project).annotate(Count("pk")))
 
 
 def _open_readings() -> QuerySet[Reading]:

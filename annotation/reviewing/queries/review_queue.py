@@ -347,6 +347,7 @@ QUEUE = replace(
     order=ORDERS[0].by,
     orders=ORDERS,
     filters=(*_AT_DESK.filters, SAMPLE),
+    above="reviewing/list/_group.html",
     within="queue",
     empty="No checks are waiting: all have a person's answer, or there are none yet. Start a run or import checks.",
 )

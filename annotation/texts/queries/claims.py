@@ -303,7 +303,7 @@ def _counts(claims: Sequence[Claim]) -> dict[int, tuple[int, int, int]]:
 def _origin(claim_set: ClaimSet) -> str:
     name = claim_set.origin_name
     if claim_set.origin == ClaimOrigin.JUDGE:
-        return f"by {name.partition('|')[0]}"
+        return f"extracted by {name.partition('|')[0]}"
     if claim_set.origin == ClaimOrigin.IMPORTED:
         return f"imported from {name}" if name else "imported"
     return f"written by {name}"
@@ -315,7 +315,7 @@ def _name(owner: ClaimOwner, *, names_systems: bool) -> str:
     target = f", target {owner.target_words}" if owner.target_words else ""
     if owner.is_reference:
         return f"Reference {owner.external_id}".rstrip() + target
-    return f"Summary{f' of {owner.system}' if names_systems and owner.system else ''}{target}"
+    return f"Summary{f' by {owner.system}' if names_systems and owner.system else ''}{target}"
 
 
 def _texts(owner: ClaimOwner, *, names_systems: bool) -> tuple[OtherText, ...]:

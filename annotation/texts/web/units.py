@@ -13,6 +13,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from annotation.core.lists import Viewer
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotFound
 from annotation.models import Summary
@@ -36,7 +37,9 @@ from annotation.web.screen import screen
 def unit_texts(request: Request, slug: str) -> HttpResponseBase:
     """List the document sets for people who check their units, also while they are blind."""
     room = enter(request, slug, Verb.CHANGE_UNITS, here="unit-texts")
-    return list_page(request, room, SETS_OF_TEXTS, page="texts/units/texts.html")
+    unjudged = SETS_OF_TEXTS.rows(Viewer(request.user, room.project, room.verbs)).filter(is_judged=False)
+    page, context = "texts/units/texts.html", {"open": unjudged.count()}
+    return list_page(request, room, SETS_OF_TEXTS, page=page, context=context)
 
 
 @screen("GET")

@@ -63,7 +63,7 @@ def test_from_an_empty_project_to_a_ranking_by_an_own_criterion(
         page.get_by_role("link", name="Next: Judge").wait_for()
         through(page, clicks, "Settings", "Guidelines and criteria")
         clicks.on(page.get_by_role("link", name="criteria", exact=True))
-        clicks.on(page.get_by_role("button", name="Add Teams"))
+        clicks.on(page.get_by_role("button", name="Add 3 questions of Teams"))
         clicks.on(page.locator("nav.pages a", has_text="Judges"))
         clicks.on(page.get_by_role("link", name="Add a language model"))
         page.get_by_label("Name", exact=True).fill("scripted")

@@ -79,7 +79,7 @@ def test_units_and_claims_by_keyboard_alone(world: World, desk: Callable[[], Pag
     disagree(world)
     page = sign_in(desk(), "cleo")
     page.goto("/p/harbour/adjudicate/")
-    page.get_by_text("10 to resolve").wait_for()
+    page.get_by_text("10 disagreements need your decision").wait_for()
     take_the_next(page)
     assert violations(page) == []
     decided = 0

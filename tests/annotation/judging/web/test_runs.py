@@ -136,7 +136,7 @@ def test_a_run_starts_with_a_cap_once_its_cost_is_confirmed(mona: Client, priced
 def test_the_form_tells_what_the_run_comes_to(mona: Client, priced: Judge, world: World) -> None:
     about = "/p/harbour/runs/estimate/"
     free = mona.get(about, {"judge": "lexical", "metrics": ["coverage"]}).content.decode()
-    assert "No calls" in free
+    assert "4 summaries, judged on this server without cost" in free
     both = mona.get(about, {"judge": "priced", "metrics": ["coverage", "alignment"]}).content.decode()
     estimate = run_estimate(project=world.project, judge=priced, parts=["coverage", "alignment"])
     assert f"About <strong>{estimate.calls} calls</strong>" in both

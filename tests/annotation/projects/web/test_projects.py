@@ -55,14 +55,12 @@ def test_an_adjudicator_is_told_of_disputes(world: World, signed_in: SignIn) -> 
     add_imported_verdict(check, "yes")
     cleo = signed_in(world.cleo)
     first = cleo.get("/p/harbour/").context["steps"][0]
-    assert (first.what, first.why) == (
-        "Resolve disagreements",
-        "1 disagreement waits for a decision.",
-    )
-    assert "Disputes to resolve" in cleo.get("/").content.decode()
+    assert (first.what, first.why) == ("Resolve disagreements", "1 disagreement waits for a decision.")
+    assert "1 dispute to resolve" in cleo.get("/").content.decode()
     page = signed_in(world.rex).get("/").content.decode()
-    assert "Disputes to resolve" not in page
-    assert "Claims to review" in page
+    assert "to resolve" not in page
+    # Of the six checks, one has been answered above.
+    assert "5 checks to answer" in page
 
 
 def test_whoever_is_blind_is_told_of_their_own_work_alone(world: World, signed_in: SignIn) -> None:
@@ -73,8 +71,8 @@ def test_whoever_is_blind_is_told_of_their_own_work_alone(world: World, signed_i
     cleo = signed_in(world.cleo)
     page = cleo.get("/").content.decode()
     assert "2 summaries to judge" in page
-    assert "Disputes to resolve" not in page
-    assert "Claims wait" not in page
+    assert "to resolve" not in page
+    assert "to answer" not in page
     assert [step.what for step in cleo.get("/p/harbour/").context["steps"]] == ["Continue your judgments"]
 
 

@@ -62,6 +62,12 @@ def test_no_list_tells_a_reviewer_who_waits_where_the_judge_gave_no_usable_answe
     assert rows() == before
 
 
+def test_a_head_stands_above_the_checks_of_each_summary(world: World, rex: Client) -> None:
+    # Each of the two summaries has three checks on one side.
+    assert rex.get(QUEUE).text.count('<tr class="group">') == 2
+    assert '<tr class="group">' not in rex.get(f"{QUEUE}?sort=uncertainty").text
+
+
 def test_a_filter_that_makes_no_sense_is_refused(rex: Client) -> None:
     assert rex.get(f"{QUEUE}?sort=color").status_code == 422
     assert rex.get(f"{QUEUE}?after=nonsense").status_code == 422

@@ -74,7 +74,7 @@ def test_a_claim_of_another_text_is_not_found_here(world: World, rex: Client, wa
 def test_only_who_may_see_scores_is_told_the_systems(world: World, signed_in: SignIn) -> None:
     place = address(world, text=world.summaries["port", "alder"])
     pages = {name: signed_in(world.users[name]).get(place).content.decode() for name in ("rex", "cleo")}
-    assert {name: "Summary of alder" in page for name, page in pages.items()} == {
+    assert {name: "Summary by alder" in page for name, page in pages.items()} == {
         "rex": False,
         "cleo": True,
     }
