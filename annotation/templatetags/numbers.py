@@ -53,6 +53,12 @@ def points(value: float | None) -> str:
     return NOTHING if value is None else f"{round(100 * value, 1) + 0.0:+.1f}".replace("-", "−")
 
 
+@register.simple_tag
+def between(low: float, high: float) -> str:
+    """Write the bounds of a difference of shares in whole percentage points: "32 to 66 points", "−2 to 14 points"."""
+    return f"{100 * low + 0.0:.0f} to {100 * high + 0.0:.0f} points".replace("-", "−")
+
+
 @register.filter
 def more_often(value: float | None) -> str:
     """Write a difference of two shares in words: "6 points more often", "1 point less often" or "as often"."""
@@ -99,15 +105,15 @@ def p_value(value: float | None) -> str:
 
 
 def mean(average: Average, n: int) -> SafeString:
-    """Format a mean with three decimals; a missing mean is a dash.
+    """Format a mean in percent; a missing mean is a dash.
 
     The number of its document sets is shown if it differs from `n`.
     """
     if average.mean is None or average.n == n:
-        return format_html("{}", score(average.mean))
+        return format_html("{}", percent(average.mean))
     return format_html(
         '{} <span class="muted">{} {}</span>',
-        score(average.mean),
+        percent(average.mean),
         average.n,
         "set" if average.n == 1 else "sets",
     )
