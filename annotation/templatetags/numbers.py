@@ -54,9 +54,10 @@ def points(value: float | None) -> str:
 
 
 @register.simple_tag
-def between(low: float, high: float) -> str:
-    """Write the bounds of a difference of shares in whole percentage points: "32 to 66 points", "−2 to 14 points"."""
-    return f"{100 * low + 0.0:.0f} to {100 * high + 0.0:.0f} points".replace("-", "−")
+def between(low: float, high: float, unit: str = "%") -> str:
+    """Write the bounds of a share, or of a difference of shares: "46–85 %", "−2 to 14 points"."""
+    dash = "–" if unit == "%" else " to "
+    return f"{round(100 * low)}{dash}{round(100 * high)} {unit}".replace("-", "−")
 
 
 @register.filter

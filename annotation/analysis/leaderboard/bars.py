@@ -135,7 +135,7 @@ def axis_over(averages: Iterable[Average]) -> Axis:
     return Axis(
         low=start,
         high=end,
-        ticks=tuple(Tick(x=_x(value, start, end), text=f"{100 * value:.0f} %") for value in ticks),
+        ticks=tuple(Tick(x=_x(value, start, end), text=f"{round(100 * value)}") for value in ticks),
     )
 
 

@@ -64,9 +64,8 @@ class Front:
     @property
     def margin(self) -> str:
         """Return the highest mean and the next one in words; "" if there is no next one."""
-        return (
-            "" if self.next_mean is None else f" ({100 * self.mean:.0f} %, next {100 * self.next_mean:.0f} %)"
-        )
+        words = "" if self.next_mean is None else f" ({self.mean:.0%}, next {self.next_mean:.0%})"
+        return words.replace("%", " %")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +114,7 @@ class Ranking:
         front = self.front
         if front is None:
             return "No system has this score yet."
-        first, by = front.level[0], f", according to {by}" if by else ""
+        first, by = front.level[0], f", judged by {by}" if by else ""
         if not front.others:
             return f"{first} is the only system with this score."
         near = [system for system in front.may_be_best if system not in front.level]

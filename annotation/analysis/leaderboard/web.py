@@ -66,8 +66,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "made": shown.made,
         "address": request.get_full_path(),
         "table": table,
-        "question": QUESTIONS.get(shown.score)
-        or f"Which system has the highest {head_of(shown.score).lower()}?",
+        "question": QUESTIONS.get(shown.score, f"Which system is best by {head_of(shown.score).lower()}?"),
         "score": shown.score,
     }
     if shown.board and table:
