@@ -122,13 +122,16 @@ def mean(average: Average, n: int) -> SafeString:
 
 @register.filter
 def percent(value: float | None) -> str:
-    """Format a share in whole percent. Only exact 0 and 1 are shown as 0 % and 100 %."""
+    """Format a share in whole percent. Only exact 0 and 1 are shown as 0 % and 100 %.
+
+    A score that a project scales above 1 has two decimals.
+    """
     if value is None:
         return NOTHING
     rounded = round(value * 100)
     if rounded in (0, 100) and 0 < value < 1:
         return "< 1 %" if rounded == 0 else "> 99 %"
-    return f"{rounded} %"
+    return f"{rounded} %" if rounded <= 100 else short(value)
 
 
 @register.filter
