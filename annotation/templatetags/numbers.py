@@ -53,6 +53,13 @@ def points(value: float | None) -> str:
     return NOTHING if value is None else f"{round(100 * value, 1) + 0.0:+.1f}".replace("-", "−")
 
 
+@register.simple_tag
+def between(low: float, high: float, unit: str = "%") -> str:
+    """Write the bounds of a share, or of a difference of shares: "46–85 %", "−2 to 14 points"."""
+    dash = "–" if unit == "%" else " to "
+    return f"{round(100 * low)}{dash}{round(100 * high)} {unit}".replace("-", "−")
+
+
 @register.filter
 def more_often(value: float | None) -> str:
     """Write a difference of two shares in words: "6 points more often", "1 point less often" or "as often"."""
@@ -99,15 +106,15 @@ def p_value(value: float | None) -> str:
 
 
 def mean(average: Average, n: int) -> SafeString:
-    """Format a mean with three decimals; a missing mean is a dash.
+    """Format a mean in percent; a missing mean is a dash.
 
     The number of its document sets is shown if it differs from `n`.
     """
     if average.mean is None or average.n == n:
-        return format_html("{}", score(average.mean))
+        return format_html("{}", percent(average.mean))
     return format_html(
         '{} <span class="muted">{} {}</span>',
-        score(average.mean),
+        percent(average.mean),
         average.n,
         "set" if average.n == 1 else "sets",
     )
@@ -115,13 +122,16 @@ def mean(average: Average, n: int) -> SafeString:
 
 @register.filter
 def percent(value: float | None) -> str:
-    """Format a share in whole percent. Only exact 0 and 1 are shown as 0 % and 100 %."""
+    """Format a share in whole percent. Only exact 0 and 1 are shown as 0 % and 100 %.
+
+    A score that a project scales above 1 has two decimals.
+    """
     if value is None:
         return NOTHING
     rounded = round(value * 100)
     if rounded in (0, 100) and 0 < value < 1:
         return "< 1 %" if rounded == 0 else "> 99 %"
-    return f"{rounded} %"
+    return f"{rounded} %" if rounded <= 100 else short(value)
 
 
 @register.filter

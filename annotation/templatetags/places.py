@@ -47,10 +47,3 @@ def _letters(letters: str) -> list[str]:
         else:
             found.append(character)
     return found
-
-
-@register.filter
-def signed(value: float | None) -> str:
-    """Format a difference with its sign and three decimals; a missing difference is a dash."""
-    # Adding 0 removes the sign of a number that is rounded to -0.
-    return "–" if value is None else f"{round(value, 3) + 0.0:+.3f}".replace("-", "−")

@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from annotation.core.permissions import Verb
-from annotation.templatetags.numbers import NOTHING, mean, score
+from annotation.templatetags.numbers import NOTHING, mean, percent
 
 if TYPE_CHECKING:
     from annotation.analysis.leaderboard.leaderboard import Average, SystemRow
@@ -28,7 +28,7 @@ def why(context: dict[str, Any], row: Score, column: str) -> SafeString:
     if value is None:
         return _blank(context, column, row.summary.target_words)
     page = reverse("summary", args=[context["room"].project.slug, row.summary.public_id])
-    return format_html('<a class="why" href="{}#{}">{}</a>', page, column, score(value))
+    return format_html('<a class="why" href="{}#{}">{}</a>', page, column, percent(value))
 
 
 @register.simple_tag(takes_context=True)

@@ -6,41 +6,9 @@
   const plotOf = (figure) => figure.querySelector(".plot");
   const chartOf = (figure) => window.echarts?.getInstanceByDom(plotOf(figure));
   const short = (value) => value.toFixed(3);
-  const named = (pairs) => pairs.map(([name, { mean, value = mean, low, high }]) => ({ name, value, low, high }));
-
-  // The values of each kind of chart.
-  const READ = {
-    leaderboard: ({ tables, score }, { of }) =>
-      named(tables.find((table) => `${table.target_words ?? "none"}` === of).rows.map((row) => [row.system, row.scores[score]])),
-    judge: ({ versions }, { of }) =>
-      named(Object.entries(versions.find(({ id }) => id === of).systems).map(([name, report]) => [name, report.accuracy])),
-    agreement: ({ scales }, { of }) => {
-      const { pairs, judge } = scales.find(({ key }) => key === of);
-      return named([...pairs, ...judge].map((pair) => [`${pair.first} and ${pair.second}`, pair.kappa]));
-    },
-    watch: ({ scores }, { of }) => scores.find(({ score }) => score === of),
-  };
-
-  // A value with its interval for each name, from top to bottom.
-  function intervals(found, { words }, { accent }) {
-    const held = found.filter(({ value }) => value !== null);
-    const spans = held.flatMap(({ name, low, high }) => (low === null ? [] : [[low, name], [high, name], [null, name]]));
-    const told = ({ name, value: [value], low, high }) =>
-      `${name}\n${short(value)}${low === null ? "" : `, 95 % interval ${short(low)} to ${short(high)}`}`;
-    return {
-      xAxis: { type: "value", scale: true, max: ({ max }) => (max > 0.8 ? 1 : null), name: words, nameLocation: "middle", nameGap: 28 },
-      yAxis: { type: "category", inverse: true, data: held.map(({ name }) => name), axisLabel: { width: 150, overflow: "truncate" } },
-      tooltip: { formatter: ({ data }) => told(data) },
-      series: [
-        { type: "line", data: spans, showSymbol: false, silent: true, lineStyle: { width: 3, opacity: 0.55 } },
-        { type: "scatter", symbolSize: 10, data: held.map((each) => ({ ...each, value: [each.value, each.name] })) },
-      ],
-      color: [accent, accent],
-    };
-  }
 
   // A mean with its interval for each period, above the band of the reference.
-  function periods({ points, reference_low: low, reference_high: high }, _, { accent, other, soft }) {
+  function periods({ points, reference_low: low, reference_high: high }, { accent, other, soft }) {
     const held = points.filter(({ mean }) => mean !== null).map((point) => ({ ...point, name: new Date(point.start).toLocaleDateString() }));
     const spans = held.flatMap((point) => (point.low === null ? [] : [[point.name, point.low], [point.name, point.high], [point.name, null]]));
     const band = (value, opacity) => ({
@@ -76,9 +44,8 @@
 
   function paint(figure) {
     const plot = plotOf(figure);
-    const drawn = figure.dataset.chart === "watch" ? periods : intervals;
     const has = theme(plot);
-    const own = drawn(READ[figure.dataset.chart](facts.get(figure), figure.dataset), figure.dataset, has);
+    const own = periods(facts.get(figure).scores.find(({ score }) => score === figure.dataset.of), has);
     const lines = { lineStyle: { color: has.line } };
     const axis = ({ axisLabel, ...given }) =>
       ({ axisLabel: { color: has.ink, hideOverlap: true, ...axisLabel }, axisLine: lines, splitLine: lines, nameTextStyle: { color: has.soft }, ...given });

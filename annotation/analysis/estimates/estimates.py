@@ -5,8 +5,9 @@ Only answers to sampled checks are used, because people who choose claims themse
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.utils.formats import date_format
 
@@ -21,6 +22,7 @@ from evaluation.statistics import (
     FEW_DOCUMENTS,
     TOO_FEW_DOCUMENTS,
     PairComparison,
+    SampledItem,
     SampleEstimate,
     compare_estimates,
     estimate_systems_from_sample,
@@ -41,8 +43,8 @@ class EstimateTable:
     - `newer`: an unfinished sample that is newer
     - `answers`: the answers of the sample at this target length
     - `right`: the number of these answers with which the judge agrees
-    - `documents`: every system has summaries in at least this many document sets
-    - `answered_documents`: every system has answers in at least this many document sets
+    - `documents`: every system that is compared has summaries in at least this many document sets
+    - `answered_documents`: every system that is compared has answers in at least this many document sets
     - `averages`: empty if `answered_documents` is below 15
     - `uses_judge`: False if the judge would not narrow any interval
     - `came_after`: the number of checks that are newer than the sample
@@ -160,9 +162,7 @@ def estimate_table(
 ) -> EstimateTable:
     """Compute the estimates at one target length from a finished sample. `newer` is only passed on to the table."""
     items = framed.items[target_words]
-    found = estimate_systems_from_sample(
-        items, covariates=framed.covariates, confidence=CONFIDENCE, these_documents=these_documents
-    )
+    found = _estimated(items, covariates=framed.covariates, these_documents=these_documents)
     answers = [
         item for of_system in items.values() for item in of_system if item.is_sampled and not item.is_settled
     ]
@@ -183,9 +183,7 @@ def estimate_table(
         return made
     uses_judge = framed.has_judge and any(result.tuning for result in found.values())
     if not uses_judge:
-        found = estimate_systems_from_sample(
-            items, confidence=CONFIDENCE, people_alone=True, these_documents=these_documents
-        )
+        found = _estimated(items, people_alone=True, these_documents=these_documents)
     pooled = pool_estimates(found, confidence=CONFIDENCE)
     # Put the better system first, so that most differences are positive.
     best_first = sorted(found, key=lambda name: (-(pooled.systems[name].estimate or 0.0), name))
@@ -197,6 +195,12 @@ def estimate_table(
         misfits=pooled.misfits,
         compared=tuple(compare_estimates({name: pooled.systems[name] for name in best_first})),
     )
+
+
+def _estimated(items: Mapping[str, Sequence[SampledItem]], **options: Any) -> dict[str, SampleEstimate]:
+    """The estimates of the systems with enough document sets for an interval; of all systems if none has enough."""
+    found = estimate_systems_from_sample(items, confidence=CONFIDENCE, **options)
+    return {system: made for system, made in found.items() if has_interval(made.documents)} or found
 
 
 def _average(result: SampleEstimate) -> Average:
@@ -225,9 +229,7 @@ def rating_estimates(project: Project) -> dict[str, Estimates]:
 
 def _rating_table(sample: SampleProgress, framed: SampleFrame, target_words: int | None) -> EstimateTable:
     items = framed.items[target_words]
-    found = estimate_systems_from_sample(
-        items, confidence=CONFIDENCE, people_alone=not framed.has_judge, ratings=True
-    )
+    found = _estimated(items, people_alone=not framed.has_judge, ratings=True)
     answered = min(result.answered_documents for result in found.values())
     best_first = sorted(found, key=lambda name: (-(found[name].estimate or 0.0), name))
     is_enough = answered >= TOO_FEW_DOCUMENTS

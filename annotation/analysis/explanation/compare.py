@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Exists, OuterRef
 
-from annotation.analysis.explanation.statements import says_who
+from annotation.analysis.explanation.statements import says_who, with_overruled
 from annotation.analysis.leaderboard.averages import DRAWS, Average, Observation, averages
 from annotation.models import SCORE_SIDES, Check, Label, Score, Summary
 from annotation.models.claim import NOT_YES
@@ -112,7 +112,11 @@ def differing_checks(
         without = both.filter(claim=OuterRef("claim"), final_label__in=NOT_YES)
         lacking = without.exclude(summary__system=OuterRef("summary__system"))
         found = both.filter(Exists(lacking), final_label=Label.YES)
-    rows = found.select_related("claim", "document_set").order_by("-impact", "document_set", "pk")
+    rows = (
+        with_overruled(found)
+        .select_related("claim", "document_set")
+        .order_by("-impact", "document_set", "pk")
+    )
     return rows[:MOST_CHECKS]
 
 
@@ -141,10 +145,3 @@ def compared_sets(
         )
         for key, document_set in sets.items()
     ]
-
-
-def sets_of_both(first: System, second: System, *, target_words: int | None) -> set[int]:
-    """Find the keys of the document sets that both systems summarised at this target length."""
-    rows = Summary.objects.filter(target_words=target_words, is_summary=True)
-    of_second = rows.filter(system=second).values("document_set")
-    return set(rows.filter(system=first, document_set__in=of_second).values_list("document_set", flat=True))

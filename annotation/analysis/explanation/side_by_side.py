@@ -6,7 +6,7 @@ Unsupported claims are marked in the text of each summary, and the reference cla
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from django.db.models import Avg, Count, Exists, F, FloatField, IntegerField, Ou
 from django.db.models.functions import Cast, Coalesce
 
 from annotation.analysis.explanation.explanation import same_words
+from annotation.analysis.explanation.statements import with_overruled
 from annotation.analysis.slices.split import splits
 from annotation.core.lists import Column, Filter, Kind, List, Viewer, sees_scores
 from annotation.core.permissions import Verb
@@ -21,14 +22,12 @@ from annotation.core.refusals import Invalid
 from annotation.models import (
     Check,
     Claim,
-    CoverageJudgment,
     DocumentSet,
     Label,
     Score,
     Summary,
 )
 from annotation.models.claim import NOT_YES, OF_CLAIMS
-from annotation.models.judgment import COUNTING
 from annotation.scoring.own_scores import COMPOSITE, composites_of
 
 if TYPE_CHECKING:
@@ -75,14 +74,13 @@ class SideBySide:
     """The summaries of a document set, by target length, and highest coverage first at each length.
 
     Of the reference `claims`, `in_all` are in every summary that was compared with them and `in_none` in none; claims
-    that are unscored in a summary count in neither. `has_percents` is True if assessors gave percents to a summary.
+    that are unscored in a summary count in neither.
     """
 
     summaries: tuple[BesideOthers, ...]
     claims: int
     in_all: int
     in_none: int
-    has_percents: bool
 
     @property
     def several_lengths(self) -> bool:
@@ -104,7 +102,7 @@ def side_by_side(document_set: DocumentSet) -> SideBySide:
     missed: dict[int | None, list[Check]] = defaultdict(list)
     labels: dict[int, list[str | None]] = defaultdict(list)
     scored: Counter[int | None] = Counter()
-    for check in checks_of(document_set).select_related("claim__unit"):
+    for check in with_overruled(checks_of(document_set)).select_related("claim__unit"):
         if check.side == Check.Side.REFERENCE:
             labels[check.claim_id].append(check.final_label)
             scored[check.summary_id] += check.final_label is not None
@@ -119,9 +117,6 @@ def side_by_side(document_set: DocumentSet) -> SideBySide:
         claims=len(labels),
         in_all=sum(set(of) == {Label.YES} for of in answered),
         in_none=sum(Label.YES not in of for of in answered),
-        has_percents=CoverageJudgment.objects.filter(
-            COUNTING, comparison__summary__document_set=document_set
-        ).exists(),
     )
 
 
@@ -221,7 +216,7 @@ def _sets(viewer: Viewer) -> QuerySet[DocumentSet]:
     )
 
 
-def _mean(name: str, head: str) -> Column:
+def _mean(name: str, head: str, *, cell: str) -> Column:
     return Column(
         name,
         kind=Kind.NUMBER,
@@ -229,6 +224,7 @@ def _mean(name: str, head: str) -> Column:
         head=head,
         order=f"{name}_up",
         order_down=f"{name}_down",
+        cell=cell,
         seen_by=sees_scores,
         help="Mean over the scored summaries; null without any.",
     )
@@ -291,13 +287,14 @@ DOCUMENT_SETS = List(
         Column("language"),
         Column("documents_count", kind=Kind.COUNT),
         Column("scored", kind=Kind.COUNT, head="Scored summaries", seen_by=sees_scores),
-        _mean("coverage", "Mean coverage"),
-        _mean("alignment", "Mean alignment"),
+        _mean("coverage", "Mean coverage", cell="analysis/explanation/_mean.html"),
+        _mean("alignment", "Mean alignment", cell="analysis/explanation/_mean.html"),
         Column(
             COMPOSITE,
             kind=Kind.NUMBER,
             nullable=True,
             head="Mean own composite",
+            cell="analysis/explanation/_mean.html",
             seen_by=lambda viewer: sees_scores(viewer) and bool(viewer.project.own_weights),
             help="Mean over its summaries that have the composite with the project's own weights; null without any.",
         ),
@@ -312,6 +309,10 @@ DOCUMENT_SETS = List(
         Column("created_at", kind=Kind.MOMENT),
     ),
 )
+
+
+WORST_FIRST = replace(DOCUMENT_SETS, order=("coverage_up", "external_id"))
+"""The list for a viewer who may see scores."""
 
 
 def _of_all(rows: QuerySet[Any], figure: Aggregate) -> QuerySet[Any]:

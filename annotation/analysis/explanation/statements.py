@@ -8,18 +8,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from annotation.models import (
     Answer,
     Check,
     CoverageJudgment,
     Dispute,
+    Project,
     Verdict,
 )
 from annotation.models.judgment import COUNTING
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
     from annotation.models import Summary
 
     UnitPlace = tuple[int, str]
@@ -100,6 +103,17 @@ class Statements:
         """Load the answers in four queries."""
         answers = answers_on(check_row__in=checks)
         return cls(answers, _percents(summary), dict(_disputes(summary, checks)))
+
+
+def with_overruled(checks: QuerySet[Check]) -> QuerySet[Check]:
+    """Add `is_overruled` to checks: True if people's percents of the claim's unit count in place of its verdict."""
+    percents = CoverageJudgment.objects.filter(
+        COUNTING,
+        comparison__summary=OuterRef("summary"),
+        unit=OuterRef("claim__unit"),
+        comparison__summary__document_set__project__blend=Project.Blend.HUMAN_FIRST,
+    )
+    return checks.annotate(is_overruled=Exists(percents))
 
 
 def says_who(sources: Iterable[str | None]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from annotation.analysis.explanation.explanation import ExplainedClaim
-from annotation.analysis.explanation.statements import answers_on, says_who
+from annotation.analysis.explanation.statements import answers_on, says_who, with_overruled
 from annotation.core.paging import page_after
 from annotation.core.refusals import Invalid
 from annotation.models import SIDE_SCORES, Check, Label
@@ -25,10 +25,11 @@ ORDER = ("summary_id", "claim_id")
 
 @dataclass(frozen=True, slots=True)
 class SystemClaim:
-    """A claim in one of the system's summaries."""
+    """A claim in one of the system's summaries. `is_overruled` is that of `with_overruled`."""
 
     summary: Summary
     claim: ExplainedClaim
+    is_overruled: bool
 
 
 def system_claims(
@@ -47,7 +48,7 @@ def system_claims(
         raise Invalid(f"verdict is one of {', '.join(VERDICTS)}, not {verdict!r}.", field="verdict")
     current = Check.objects.filter(project=project, is_current=True, side=side, summary__system=system)
     listed = current.filter(final_label=None if verdict == UNSCORED else verdict)
-    rows = listed.select_related("claim", "summary__document_set")
+    rows = with_overruled(listed).select_related("claim", "summary__document_set")
     checks, following = page_after(rows, order=ORDER, after=after, scope=current)
     answers = answers_on(check_row__in=[check.pk for check in checks])
     return (
@@ -62,6 +63,7 @@ def system_claims(
                     source=check.final_source,
                     answers=answers.get(check.pk, ()),
                 ),
+                is_overruled=getattr(check, "is_overruled", False),
             )
             for check in checks
         ],

@@ -13,12 +13,11 @@ from annotation.analysis.explanation.compare import (
     compared_sets,
     differing_checks,
     paired_differences,
-    sets_of_both,
 )
 from annotation.analysis.explanation.compare_judges import compare_judges
 from annotation.analysis.explanation.explanation import Explanation, explain, summary_of
 from annotation.analysis.explanation.side_by_side import (
-    DOCUMENT_SETS,
+    WORST_FIRST,
     checks_of,
     sets_with_summaries,
     side_by_side,
@@ -90,7 +89,13 @@ def _sources(made: Explanation) -> Iterator[str | None]:
 @screen("GET")
 def document_sets(request: Request, slug: str) -> HttpResponseBase:
     room = enter(request, slug, Verb.VIEW_SCORES, here="document-sets")
-    return list_page(request, room, DOCUMENT_SETS, page="analysis/explanation/document_sets.html")
+    return list_page(
+        request,
+        room,
+        WORST_FIRST,
+        page="analysis/explanation/document_sets.html",
+        context=lambda look: {"hardest": look.found.order_by(*WORST_FIRST.order).first()},
+    )
 
 
 @screen("GET")
@@ -108,7 +113,7 @@ def summaries_of_set(request: Request, slug: str, set_id: str) -> HttpResponse:
         "beside": beside,
         "documents": document_set.documents.order_by("position"),
         "references": document_set.summaries.filter(is_reference=True).order_by("pk"),
-        "marks_any": any(each.unsupported for each in beside.summaries),
+        "unsupported": sum(each.unsupported for each in beside.summaries),
         "previous": sets.filter(external_id__lt=document_set.external_id).last(),
         "next": sets.filter(external_id__gt=document_set.external_id).first(),
     }
@@ -207,11 +212,6 @@ def compare(request: Request, slug: str) -> HttpResponse:
         "by_slice": [(name, by_slice[name]) for name in split.names if name in by_slice] if split else [],
         "fewest": FEWEST_IN_SLICE,
         "compared": compared,
-        "alike": len(
-            sets_of_both(first, second, target_words=target) - {each.document_set.pk for each in compared}
-        )
-        if len(checks) < MOST_CHECKS
-        else 0,
     }
     return render(request, "analysis/explanation/compare.html", context)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from annotation.analysis.intervals import NO_SPREAD
+from annotation.analysis.intervals import NO_SPREAD, has_interval
 from evaluation.statistics import FEWEST_FOR_INTERVAL, bootstrap_means, expanded_tails
 
 if TYPE_CHECKING:
@@ -84,6 +84,15 @@ class SetMeans:
     def clusters_by_set(self) -> dict[str, str]:
         """Return a new dictionary with the cluster of each document set."""
         return dict(zip(self.sets, self.clusters, strict=True))
+
+
+def compared_by(averages: Mapping[str, Average]) -> list[str]:
+    """Return the systems that a score compares: those with enough document sets for an interval.
+
+    If no system has enough, these are all systems with a mean.
+    """
+    held = [system for system, average in averages.items() if average.mean is not None]
+    return [system for system in held if has_interval(averages[system].n)] or held
 
 
 def averages(

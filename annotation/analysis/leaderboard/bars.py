@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from annotation.analysis.intervals import why_no_interval
+from annotation.analysis.intervals import has_interval, why_no_interval
 
 if TYPE_CHECKING:
     from annotation.analysis.leaderboard.leaderboard import Average, SystemRow, TargetTable
@@ -53,8 +53,8 @@ class LeagueRow:
     """A system with its value of the ranked score.
 
     `mark` says what the tests leave open, on the fewer rows: of the systems that may be best, or of those that are
-    ruled out. It is "" if the tests exclude none, or leave one. `direct` is the bar of the direct estimate if the shown
-    one is pooled; None otherwise.
+    ruled out. It is "" if the tests exclude none, or leave one. A system without a rank has "too few sets". `direct` is
+    the bar of the direct estimate if the shown one is pooled; None otherwise.
     """
 
     row: SystemRow
@@ -76,11 +76,6 @@ class League:
     left_out: int
 
     @property
-    def score(self) -> str:
-        """Return the name of the ranked score."""
-        return self.table.ranking.score
-
-    @property
     def legend(self) -> str:
         """The meaning of thick and thin lines; "" if there are no thin ones."""
         return LINES if any(row.direct for row in self.rows) else ""
@@ -99,7 +94,7 @@ def league(table: TargetTable, *, most: int | None = None) -> League:
         rows=tuple(
             LeagueRow(
                 row=row,
-                mark=marks.get(row.system, ""),
+                mark=marks.get(row.system, "" if row.rank or has_interval(row.n) else "too few sets"),
                 average=row.scores[score],
                 bar=bar(row.scores[score], axis),
                 direct=bar(row.scores[direct], axis) if direct else None,
@@ -111,7 +106,7 @@ def league(table: TargetTable, *, most: int | None = None) -> League:
 
 
 def _marks(front: Front) -> dict[str, str]:
-    best = [system for system in front.may_be_best if system not in front.untested]
+    best = front.may_be_best
     if len(best) < 2 or not front.ruled_out:
         return {}
     if len(front.ruled_out) < len(best):
@@ -140,9 +135,7 @@ def axis_over(averages: Iterable[Average]) -> Axis:
     return Axis(
         low=start,
         high=end,
-        ticks=tuple(
-            Tick(x=_x(value, start, end), text=f"{value:.2f}".rstrip("0").rstrip(".")) for value in ticks
-        ),
+        ticks=tuple(Tick(x=_x(value, start, end), text=f"{round(100 * value)}") for value in ticks),
     )
 
 
@@ -152,8 +145,8 @@ def bar(average: Average, axis: Axis) -> Bar | None:
         return None
     low, high, mean = average.low, average.high, average.mean
     if low is None or high is None:
-        return Bar(None, None, axis.x(mean), f"{mean:.3f}, {why_no_interval(average.n)}")
-    return Bar(axis.x(low), axis.x(high), axis.x(mean), f"{mean:.3f}, interval {low:.3f} to {high:.3f}")
+        return Bar(None, None, axis.x(mean), f"{mean:.0%}, {why_no_interval(average.n)}")
+    return Bar(axis.x(low), axis.x(high), axis.x(mean), f"{mean:.0%}, interval {low:.0%} to {high:.0%}")
 
 
 def _x(value: float, low: float, high: float) -> str:

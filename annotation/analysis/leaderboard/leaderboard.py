@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from statistics import fmean
@@ -20,6 +20,7 @@ from annotation.analysis.leaderboard.averages import (
     Observation,
     SetMeans,
     averages_of,
+    compared_by,
     set_means,
 )
 from annotation.analysis.leaderboard.ranking import Ranking, ranking_from, ranking_of
@@ -86,7 +87,8 @@ class SystemRow:
     - `length`: the mean length of its summaries, in the project's unit
     - `flags`: the number of summaries with each flag
     - `claims_unscored`: the number of claims without a usable answer
-    - `rank`: from 1; equal means have the same rank, and a system without a mean has None
+    - `rank`: from 1; equal means have the same rank. None without a mean, or with too few document sets if another
+      system has enough
     - `scores`: by name, the value of each score that is shown, and the values from which it was chosen
       (`values.OTHER_VALUES`)
     """
@@ -338,7 +340,7 @@ class _Gathered:
         found = averages_of(means)
         bases = bases_of(project, target_words, found, at_target)
         for name in own.names:
-            rated = [system for system, of_system in found.items() if of_system[name].mean is not None]
+            rated = compared_by({system: of_system[name] for system, of_system in found.items()})
             sources = own.sources.get(name, frozenset())
             bases[name] = basis_of_own(name, sources, at_target.get(name), rated)
         if COMPOSITE in own.names:
@@ -352,6 +354,7 @@ class _Gathered:
             bases[COMPOSITE] = basis_of_composite(
                 COMPOSITE, parts, has_judge=project.deciding_judge_id is not None
             )
+        compared = compared_by({system: of_system[score] for system, of_system in found.items()})
         for system, of_system in found.items():
             for name, estimate in at_target.items():
                 of_system |= {
@@ -360,7 +363,7 @@ class _Gathered:
                     f"{name}_blend": of_system[name],
                 }
                 of_system[name] = of_system[bases[name].column]
-        rows = tuple(self.rows(found, score))
+        rows = tuple(self.rows(found, score, compared))
         order = [row.system for row in rows if row.rank is not None]
         by_score = {system: scores[score] for system, scores in found.items()}
         basis = bases[score]
@@ -391,16 +394,18 @@ class _Gathered:
         ]
         return set_means(observations, (*SCORES, *own.names))
 
-    def rows(self, found: Mapping[str, dict[str, Average]], score: str) -> Iterator[SystemRow]:
+    def rows(
+        self, found: Mapping[str, dict[str, Average]], score: str, compared: Collection[str]
+    ) -> Iterator[SystemRow]:
         of_system: defaultdict[str, list[ScoreRow]] = defaultdict(list)
         for row in self.summaries:
             of_system[row.system].append(row)
-        placed = _ranks({system: scores[score].mean for system, scores in found.items()})
-        for system, rank in placed.items():
+        ranks = _ranks({system: found[system][score].mean or 0.0 for system in compared})
+        for system in (*ranks, *sorted(set(found) - set(ranks))):
             rows = of_system[system]
             flags = Counter(flag.partition(":")[0] for row in rows for flag in row.flags)
             yield SystemRow(
-                rank=rank,
+                rank=ranks.get(system),
                 system=system,
                 system_id=rows[0].system_id,
                 kind=rows[0].kind,
@@ -433,13 +438,12 @@ def _by_target(
     }
 
 
-def _ranks(means: Mapping[str, float | None]) -> dict[str, int | None]:
-    known = {system: mean for system, mean in means.items() if mean is not None}
-    found: dict[str, int | None] = {}
+def _ranks(means: Mapping[str, float]) -> dict[str, int]:
+    found: dict[str, int] = {}
     rank, last = 0, math.inf
-    for place, system in enumerate(sorted(known, key=lambda name: (-known[name], name)), start=1):
+    for place, system in enumerate(sorted(means, key=lambda name: (-means[name], name)), start=1):
         # Means that differ only by rounding share a rank.
-        if not math.isclose(known[system], last, abs_tol=1e-12):
-            rank, last = place, known[system]
+        if not math.isclose(means[system], last, abs_tol=1e-12):
+            rank, last = place, means[system]
         found[system] = rank
-    return found | {system: None for system in sorted(means) if means[system] is None}
+    return found

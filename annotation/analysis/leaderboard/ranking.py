@@ -47,7 +47,6 @@ class Front:
     - `level`: the systems with the highest mean over `sets` document sets
     - `others`: the number of other systems
     - `may_be_best`: `level`, and the systems that are not significantly worse, best mean first
-    - `untested`: the systems in `may_be_best` that have too few document sets to be compared
     - `ruled_out`: the other systems, which are significantly worse
     - `mean`, `next_mean`: the highest mean and the next one below it; None if there is none
 
@@ -58,7 +57,6 @@ class Front:
     others: int
     sets: int
     may_be_best: tuple[str, ...]
-    untested: tuple[str, ...]
     ruled_out: tuple[str, ...]
     mean: float
     next_mean: float | None
@@ -66,7 +64,8 @@ class Front:
     @property
     def margin(self) -> str:
         """Return the highest mean and the next one in words; "" if there is no next one."""
-        return "" if self.next_mean is None else f" ({self.mean:.2f}, next {self.next_mean:.2f})"
+        words = "" if self.next_mean is None else f" ({self.mean:.0%}, next {self.next_mean:.0%})"
+        return words.replace("%", " %")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +106,6 @@ class Ranking:
         """Return the number of pairs whose systems differ."""
         return sum(pair.holds for pair in self.compared)
 
-    @property
-    def has_groups(self) -> bool:
-        """Return True if the tests separate any systems; otherwise the letters have no meaning."""
-        return self.holding > 0
-
     def sentence(self, by: str = "") -> str:
         """Write a sentence that names the leading systems and the systems that could be as good.
 
@@ -123,7 +117,7 @@ class Ranking:
         first, by = front.level[0], f", judged by {by}" if by else ""
         if not front.others:
             return f"{first} is the only system with this score."
-        near = [system for system in front.may_be_best if system not in (*front.level, *front.untested)]
+        near = [system for system in front.may_be_best if system not in front.level]
         if len(front.level) > 1:
             tied = f"{listed(front.level)} are tied for first{by}"
             return f"{tied}, and {listed(near)} could be as good." if near else f"{tied}."
@@ -138,9 +132,6 @@ class Ranking:
             named = "any other system" if len(near) == front.others else listed(near)
             ahead += f", but {named} could be as good"
         ahead += "."
-        if front.untested:
-            has = "has" if len(front.untested) == 1 else "have"
-            return f"{ahead} {listed(front.untested)} {has} too few document sets to compare."
         if near or by:
             return ahead
         return f"{first} is best{front.margin}: every other system is significantly worse."
@@ -235,9 +226,6 @@ def _front(
         others=len(others),
         sets=sets,
         may_be_best=near,
-        untested=tuple(
-            system for system in near if system not in level and not has_interval(averages[system].n)
-        ),
         ruled_out=tuple(system for system in order if system not in near),
         mean=averages[first].mean or 0.0,
         next_mean=next((averages[system].mean for system in others if system not in level), None),

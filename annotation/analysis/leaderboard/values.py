@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Exists, OuterRef, Q
 
 from annotation.analysis.estimates.estimates import EstimateTable
+from annotation.analysis.leaderboard.averages import compared_by
 from annotation.analysis.leaderboard.ranking import listed
 from annotation.models import SCORE_SIDES, SCORES, Check, CoverageJudgment, Verdict
 from annotation.models.judgment import COUNTING
@@ -101,7 +102,7 @@ class Basis:
         if self.is_unchecked:
             return "an unchecked judge"
         return (
-            f"a judge that was right on {self.right} of {self.answered} sampled claims"
+            f"a judge that was right on {self.right:,} of {self.answered:,} sampled claims"
             if self.answered
             else ""
         )
@@ -182,7 +183,10 @@ class _Chooser:
     ) -> None:
         self._project, self._target, self._estimates = project, target_words, estimates
         self._compared = {
-            score: {system: scores for system, scores in found.items() if scores[score].mean is not None}
+            score: {
+                system: found[system]
+                for system in compared_by({each: of[score] for each, of in found.items()})
+            }
             for score in RANKABLE
         }
         covered = self._compared["coverage"].values()

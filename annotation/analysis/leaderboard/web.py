@@ -28,7 +28,6 @@ from annotation.scoring.own_scores import COMPOSITE
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
-from evaluation.statistics import TOO_FEW_DOCUMENTS
 
 DUC_WEIGHT = 2 / 3
 """The weight of coverage in the composite that is always shown. If the project's own weight is equal, its
@@ -41,6 +40,10 @@ HEADS = {name: name.replace("_", " ").capitalize() for name in RANKABLE} | {
     COMPOSITE: "Composite (own weights)",
 }
 """The names of the scores on screen."""
+QUESTIONS = {
+    "coverage": "Which system covers most of the reference?",
+    "alignment": "Which system is best supported by its sources?",
+}
 MAIN = ("coverage", "alignment")
 """The scores with a column on the first view."""
 OTHER_COLUMNS = {
@@ -63,7 +66,7 @@ def scores(request: Request, slug: str) -> HttpResponse:
         "made": shown.made,
         "address": request.get_full_path(),
         "table": table,
-        "question": f"Ranking by {head_of(shown.score).lower()}",
+        "question": QUESTIONS.get(shown.score, f"Which system is best by {head_of(shown.score).lower()}?"),
         "score": shown.score,
     }
     if shown.board and table:
@@ -144,15 +147,13 @@ class Unchecked:
     """A ranked score that comes from an unchecked judge.
 
     `score` needs a random sample, which the person may take if `may_take`. `sample` is the newest one as it is now,
-    with the number of its claims that the person can answer; None if there is none. `has_estimate` is False if the
-    answers could not give an estimate, because a system has too few document sets. `why_not` is the reason why the
+    with the number of its claims that the person can answer; None if there is none. `why_not` is the reason why the
     finished sample checks nothing here; "" if the table does not know it yet.
     """
 
     score: str
     sample: SampleLeft | None
     may_take: bool
-    has_estimate: bool
     why_not: str
 
 
@@ -174,7 +175,6 @@ def _unchecked(request: Request, room: Room, table: TargetTable) -> Unchecked | 
         missing[0],
         left_in(newest, viewer) if newest else None,
         may_review and (newest is None or is_known) and Verb.ASSIGN in room.verbs,
-        min(row.document_sets for row in table.rows) >= TOO_FEW_DOCUMENTS,
         known.sentence if is_known else "",
     )
 

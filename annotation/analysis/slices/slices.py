@@ -116,14 +116,13 @@ def slices(
     basis = table.bases[score]
     has_estimate = score in SCORE_SIDES and basis.is_estimate
     estimated = _estimates(project, score, table.target_words, split, names) if has_estimate else {}
+    held = {(system, name): _values(of, split, name) for system, of in values.items() for name in names}
     plain = {
-        (system, name): _mean(of_system, split, name)
-        for system, of_system in values.items()
-        for name in names
+        cell: slice_mean(here, split.clusters) for cell, here in held.items() if len(here) >= FEWEST_IN_SLICE
     }
-    cells = [cell for cell, mean in plain.items() if mean is not None]
-    is_estimated = bool(estimated) and all(cell in estimated for cell in cells)
-    shown = {cell: estimated[cell] if is_estimated else plain[cell] for cell in cells}
+    is_estimated = bool(estimated) and all(cell in estimated for cell in plain)
+    shown = {cell: estimated[cell] if is_estimated else mean for cell, mean in plain.items()}
+    few = {} if is_estimated else {cell: fmean(here.values()) for cell, here in held.items() if here}
     given = _counts(project, split, count_by) if count_by else dict(weights or {})
     if not all(0 <= weight < math.inf for weight in given.values()) or (given and not any(given.values())):
         raise Invalid("Weights must not be negative, and one of them must be positive.", field="weights")
@@ -134,7 +133,7 @@ def slices(
         SlicedSystem(
             system,
             tuple(
-                SliceCell(name, None, few=None if is_estimated else _average(values[system], split, name))
+                SliceCell(name, None, few=few.get((system, name)))
                 if shown.get((system, name)) is None
                 else _cell(name, shown[system, name], differences.get((system, name)))
                 for name in names
@@ -165,14 +164,8 @@ def _counts(project: Project, split: Split, count_by: str) -> dict[str, float]:
     return counts
 
 
-def _mean(of_system: Mapping[str, float], split: Split, name: str) -> SliceMean | None:
-    here = {document: value for document, value in of_system.items() if split.slices[document] == name}
-    return slice_mean(here, split.clusters) if len(here) >= FEWEST_IN_SLICE else None
-
-
-def _average(of_system: Mapping[str, float], split: Split, name: str) -> float | None:
-    here = [value for document, value in of_system.items() if split.slices[document] == name]
-    return fmean(here) if here else None
+def _values(of_system: Mapping[str, float], split: Split, name: str) -> dict[str, float]:
+    return {document: value for document, value in of_system.items() if split.slices[document] == name}
 
 
 def _estimates(

@@ -27,9 +27,7 @@ def test_the_table_worked_out(world: World) -> None:
         "   2  birch      0.000         -      11                 0%",
     ]
     said = " ".join(run().split())
-    assert (
-        "alder is ahead (0.75, next 0.00), judged by an unchecked judge. There are too few document" in said
-    )
+    assert "alder is ahead (75 %, next 0 %), judged by an unchecked judge. There are too few document" in said
     assert (
         "Coverage: judge only, unchecked. The intervals leave out the judge's mistakes, so they are too narrow."
         in said

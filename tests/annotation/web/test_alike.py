@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import pytest
-
 from annotation.analysis.leaderboard.ranking import Place
-from annotation.templatetags.numbers import p_value
-from annotation.templatetags.places import (
-    alike,
-    alike_heads,
-    signed,
-)
+from annotation.templatetags.numbers import between, p_value
+from annotation.templatetags.places import alike, alike_heads
 
 PLACES = {
     "alder": Place(letters="a", group_marks=(True, False, False)),
@@ -38,14 +30,12 @@ def test_the_letters_of_all_groups_stand_above_their_columns() -> None:
     assert alike_heads(PLACES) == '<span class="groups"><i>a</i><i>b</i><i>c1</i></span>'
 
 
-@pytest.mark.parametrize(
-    ("write", "said"),
-    [
-        (p_value, {None: "–", 0.0: "< 0.001", 0.00099: "< 0.001", 0.05: "0.050", 1.0: "1.000"}),
-        (signed, {None: "–", 0.1: "+0.100", -0.25: "−0.250", -0.0004: "+0.000"}),
-    ],
-)
-def test_numbers_are_written_as_their_place_asks(
-    write: Callable[[float | None], str], said: dict[float | None, str]
-) -> None:
-    assert {value: write(value) for value in said} == said
+def test_p_values_are_never_written_as_zero() -> None:
+    said = {None: "–", 0.0: "< 0.001", 0.00099: "< 0.001", 0.05: "0.050", 1.0: "1.000"}
+    assert {value: p_value(value) for value in said} == said
+
+
+def test_the_bounds_of_a_difference_are_points_with_a_minus_below_zero() -> None:
+    assert between(0.32, 0.661, "points") == "32 to 66 points"
+    assert between(-0.25, -0.0004, "points") == "−25 to 0 points"
+    assert between(0.461, 0.854) == "46–85 %"

@@ -107,20 +107,20 @@ def test_the_whole_way_from_a_judgment_to_the_exported_row(
     judge_alder(ana)
     shown = scores(cleo, world, "alder")
     # Human first: (.6 + 1) / 2 = .8; X = 2/3 * .8 + 1/3 * .35 = .65.
-    assert (shown["Coverage"], shown["Composite, a = ⅔"]) == ("0.800", "0.650")
+    assert (shown["Coverage"], shown["Composite, a = ⅔"]) == ("80 %", "65 %")
 
     # A unit without percents: birch's unit 1 becomes yes, no = .5, so (.5 + 0) / 2 = .25 and
     # X = 2/3 * .25 + 1/3 * .45 = .316667.
     moved = answer(rex, world, "birch", 1, "yes", "Closing is planned.")
     assert "Coverage 0.000 → 0.250" in moved
     shown = scores(cleo, world, "birch")
-    assert (shown["Coverage"], shown["Composite, a = ⅔"]) == ("0.250", "0.317")
+    assert (shown["Coverage"], shown["Composite, a = ⅔"]) == ("25 %", "32 %")
 
     # A unit with percents, human first: the answer moves claim coverage (2/3 -> 1), not coverage.
     moved = answer(rex, world, "alder", 2, "yes", "It implies the wall.")
     assert "Claim coverage 0.667 → 1.000" in moved
     assert "Coverage does not change because assessors' percents come first." in moved
-    assert scores(cleo, world, "alder")["Coverage"] == "0.800"
+    assert scores(cleo, world, "alder")["Coverage"] == "80 %"
 
     olga.goto("/p/harbour/settings/")
     olga.get_by_text("Advanced").click()
@@ -128,14 +128,14 @@ def test_the_whole_way_from_a_judgment_to_the_exported_row(
     olga.get_by_role("button", name="Save").click()
     olga.get_by_role("status").get_by_text("Saved").wait_for()
     # Weighted, w = .5: unit 1 = .5 * .6 + .5 * 1 = .8, unit 2 = .5 * 1 + .5 * 1 = 1; mean .9.
-    assert scores(cleo, world, "alder")["Coverage"] == "0.900"
+    assert scores(cleo, world, "alder")["Coverage"] == "90 %"
 
     # Now the answer moves coverage: unit 1 = .5 * .6 + .5 * 1/2 = .55; (.55 + 1) / 2 = .775 and
     # X = 2/3 * .775 + 1/3 * .35 = .633333.
     moved = answer(rex, world, "alder", 2, "no", "On second thoughts it does not.")
     assert "Coverage 0.900 → 0.775" in moved
     shown = scores(cleo, world, "alder")
-    assert (shown["Coverage"], shown["Composite, a = ⅔"]) == ("0.775", "0.633")
+    assert (shown["Coverage"], shown["Composite, a = ⅔"]) == ("78 %", "63 %")
 
     rows = exported(world, tmp_path / "claims.jsonl")
     decided = {(row["system"], row["claim"]): row for row in rows if row["final_source"] == "reviewer"}

@@ -87,7 +87,7 @@ def test_from_an_empty_project_to_a_ranking_by_an_own_criterion(
         clicks.on(page.get_by_label("Neutral tone"))
         clicks.on(page.get_by_role("button", name="Show these columns"))
         clicks.on(page.locator("#by-neutral_tone"))
-        page.get_by_role("heading", name="Ranking by neutral tone").wait_for()
+        page.get_by_role("heading", name="Which system is best by neutral tone?").wait_for()
         clicks.on(page.locator("nav.pages a", has_text="Agreement"))
         page.get_by_text("Neutral tone").first.wait_for()
     assert clicks.count <= MOST_CLICKS, clicks.count

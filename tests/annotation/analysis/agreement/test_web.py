@@ -28,7 +28,7 @@ def test_a_project_without_answers_says_so(world: World, signed_in: SignIn, addr
 
 def test_agreement_shows_scales_and_pairs(answered: World, signed_in: SignIn) -> None:
     html = " ".join(signed_in(answered.olga).get(AGREEMENT).content.decode().split())
-    assert "Two people gave the same answer on 75 % of the 12 that both answered. The question:" in html
+    assert "Two people gave the same answer for 75 % of the 12 claims that both judged." in html
     assert "<bdi>cleo</bdi> and <bdi>rex</bdi>" in html
     assert "<bdi>lexical</bdi> and <bdi>rex</bdi>" in html
     assert "4 answers to checks are left out" in html
@@ -37,7 +37,7 @@ def test_agreement_shows_scales_and_pairs(answered: World, signed_in: SignIn) ->
 
 def test_the_judge_page_answers_in_one_sentence(answered: World, signed_in: SignIn) -> None:
     html = " ".join(signed_in(answered.olga).get(JUDGE).content.decode().split())
-    assert "Can <bdi>lexical</bdi> be trusted?" in html
+    assert "Can the judge <bdi>lexical</bdi> be trusted?" in html
     # Of 14 checks people are divided on three; of the rest Rex and Cleo say no to 1 to 3 alone, and so does the judge.
     assert "Not known yet: it is right on 27 % of 11 claims that people answered" in html
     assert "People chose these 11 claims of coverage themselves" in html

@@ -8,7 +8,7 @@ import pytest
 from django.utils.html import escape
 
 from annotation.analysis.explanation.side_by_side import Piece, marked, side_by_side
-from annotation.models import Check, Claim, DocumentSet, Look, Score, Unit
+from annotation.models import Check, Claim, DocumentSet, Look, Project, Score, Unit
 from annotation.reviewing.services.review import override
 from tests.annotation.exports.acts import assess_and_close
 from tests.annotation.planning import lay_sets
@@ -85,12 +85,22 @@ def test_unsupported_claims_are_marked_in_the_summary(world: World, signed_in: S
     assert page.count(escape(world.summaries["port", "birch"].text)) == 1
 
 
-def test_percents_of_assessors_are_told_of(world: World) -> None:
-    assert not side_by_side(port(world)).has_percents
+def test_a_claim_says_that_percents_of_its_unit_count_instead(world: World, signed_in: SignIn) -> None:
+    client, words = signed_in(world.vic), "not counted: people's percent decides this unit"
+    summary = world.summaries["port", "birch"].public_id
+    pages = (
+        address(world),
+        f"/p/harbour/scores/summaries/{summary}/",
+        f"/p/harbour/scores/systems/{world.systems['birch'].public_id}/claims/?side=reference",
+    )
+    assert not any(words in client.get(page).text for page in pages)
     assess_and_close(
         world, world.ana, {("alder", 1): 60, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 20}
     )
-    assert side_by_side(port(world)).has_percents
+    assert all(words in client.get(page).text for page in pages)
+    # With a weighted blend, the verdicts count beside the percents.
+    Project.objects.update(blend="weighted", blend_human_weight=0.5)
+    assert not any(words in client.get(page).text for page in pages[::2])
 
 
 def names_on(page: HttpResponse) -> list[str]:
@@ -110,7 +120,9 @@ def test_sets_are_listed_by_what_is_hard(world: World, signed_in: SignIn) -> Non
         Score.objects.create(project=world.project, summary=summary, summary_words=9, coverage=coverage)
     Check.objects.filter(pk=world.check("alder", 3).pk).update(side="summary", final_label="no")
     client, address = signed_in(world.vic), "/p/harbour/scores/sets/"
-    by_name = client.get(address, {"limit": "2"})
+    assert names_on(client.get(address, {"limit": "2"})) == ["port", "set-00"]
+    assert "<bdi>port</bdi> cover least: 30 % of the reference" in client.get(address).text
+    by_name = client.get(address, {"sort": "document_id", "limit": "2"})
     assert names_on(by_name) == ["bridge", "port"]
     port = by_name.context["rows"][1]
     assert (port.unsupported, port.scored, port.coverage) == (1, 2, pytest.approx(0.3))

@@ -35,11 +35,11 @@ def test_the_leaderboard_says_how_sure_its_order_is(world: World, client_of: Cli
     # Alder .75 and .25, birch 0 and .5; of four flips two are as far apart, so p cannot be below .5.
     ranking = table["ranking"]
     front = {"level": ["alder"], "others": 1, "sets": 2, "may_be_best": ["alder", "birch"]}
-    front |= {"untested": ["birch"], "ruled_out": [], "mean": 0.5, "next_mean": 0.25}
+    front |= {"ruled_out": [], "mean": 0.5, "next_mean": 0.25}
     assert (ranking["front"], ranking["level"]) == (front, 0.05)
     assert (ranking["groups"], ranking["places"]["alder"]["letters"]) == ([["alder", "birch"]], "a")
     assert table["headline"] == (
-        "alder is ahead (0.50, next 0.25), judged by an unchecked judge. There are too few document sets to test it."
+        "alder is ahead (50 %, next 25 %), judged by an unchecked judge. There are too few document sets to test it."
     )
     assert table["bases"]["coverage"] == {
         "column": "coverage",

@@ -17,7 +17,7 @@ def test_an_axis_holds_every_interval_and_little_more() -> None:
     axis = axis_over([average(0.62, 0.57, 0.67), average(0.60, 0.54, 0.65)])
     # From .54 to .67 in steps of .05: .50 to .70.
     assert (axis.low, round(axis.high, 9)) == (0.5, 0.7)
-    assert [tick.text for tick in axis.ticks] == ["0.5", "0.55", "0.6", "0.65", "0.7"]
+    assert [tick.text for tick in axis.ticks] == ["50", "55", "60", "65", "70"]
 
 
 def test_an_axis_never_leaves_0_to_1() -> None:
@@ -43,7 +43,7 @@ def test_a_bar_lies_on_its_axis() -> None:
     drawn = bar(average(0.5, 0.0, 1.0), axis)
     # The chart is 240 wide with 8 at either edge.
     assert (drawn.low, drawn.mean, drawn.high) == ("8.0", "120.0", "232.0")
-    assert drawn.label == "0.500, interval 0.000 to 1.000"
+    assert drawn.label == "50%, interval 0% to 100%"
 
 
 def test_nothing_is_drawn_where_there_is_no_mean() -> None:

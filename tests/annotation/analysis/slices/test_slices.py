@@ -136,7 +136,7 @@ def test_page_and_api_agree(sliced: World, signed_in: SignIn) -> None:
     assert "With these weights" in page
     for row in facts["systems"]:
         for cell in row["cells"][:2]:
-            assert f"{cell['mean']['mean']:.2f}".lstrip("0") in page
+            assert f"{round(100 * cell['mean']['mean'])} %" in page
 
 
 def test_the_page_without_keys_says_what_to_import(world: World, signed_in: SignIn) -> None:
@@ -200,7 +200,7 @@ def test_two_systems_are_compared_in_each_slice(sliced: World, signed_in: SignIn
     assert [found["law"].mean, found["news"].mean] == pytest.approx([law, news])
     assert (found["law"].n, found[NO_VALUE].n < 10) == (12, True)
     page = signed_in(sliced.vic).get("/p/harbour/scores/compare/?first=alder&second=birch&key=topic").text
-    assert f"{abs(news):.3f}".lstrip("0") in page
+    assert f"{abs(100 * news):.1f}" in page
     assert "too few" in page
 
 
