@@ -37,7 +37,7 @@ the mean if answers are skewed. On real judgments (10 of 30 documents, 25 system
 mean by up to .15 of its error, at 1.2 by .12, and the true error fell from 83 % to 80 % of that of people alone.
 """
 
-FEWEST_OFF_THE_END = 15
+FEWEST_OFF_THE_END = 10
 """With fewer ratings than this below the top (or above the bottom), Stringer's bound is used; docs/intervals.md has
 the simulations.
 """
@@ -127,10 +127,9 @@ def estimate_systems_from_sample(
     missing, see `SampleEstimate`.
 
     `ratings` is for answers on a scale of several points, of which few may be far from the usual ones. With fewer than
-    15 answers below the top, the lower bound is at least as far away as Stringer's bound of the answers, averaged by
-    document. With 15 or more, the degrees of freedom are at most the effective number of documents below the top minus
-    1; this number is (sum x)^2 / sum x^2, where x is a document's distance from the top (Kish). The same holds for the
-    upper bound and answers above the bottom.
+    10 answers below the top, the lower bound is at least as far away as Stringer's bound of the answers, averaged by
+    document; the same holds for the upper bound and answers above the bottom. Otherwise the degrees of freedom are at
+    most those of the documents' variance, 2 / (kurtosis - 1) times the number of documents (Satterthwaite, 1946).
     Raises InvalidPercent for a probability outside (0, 1], an answer outside [0, 1] or a confidence outside 0 to 1,
     and EvaluationError for answers that were not sampled, shares that do not add up to 1, missing or infinite
     numbers.
@@ -479,9 +478,8 @@ def _estimate(
         parts, people_parts = _parts_of_items(frame, tuned), _parts_of_items(frame, frame.no_slopes)
         keys = tuple((name, place) for place in range(len(parts)))
         found = replace(found, degrees=max(1, len(parts) - 1))
-    least, most, documents = _at_the_ends(frame, (1 - confidence) / 2) if is_rated else (1.0, 0.0, math.inf)
-    # Rounding may leave a whole number slightly too low.
-    found = replace(found, degrees=max(1, int(min(found.degrees, documents - 1) + 1e-9)))
+    least, most, degrees = _of_ratings(frame, (1 - confidence) / 2) if is_rated else (1.0, 0.0, math.inf)
+    found = replace(found, degrees=max(1, int(min(found.degrees, degrees))))
     people, variance, alone = _within(people), float((parts**2).sum()), float((people_parts**2).sum())
     tuning = float(tuned[:, 0].mean())
     if not 0 <= mean <= 1 or variance > HARMFUL * alone:
@@ -505,21 +503,22 @@ def _estimate(
     )
 
 
-def _at_the_ends(frame: Frame, tail: float) -> tuple[float, float, float]:
-    """Return the largest lower and the smallest upper bound of the mean rating, and the effective number of documents.
+def _of_ratings(frame: Frame, tail: float) -> tuple[float, float, float]:
+    """Return the largest lower and the smallest upper bound of the mean rating, and the most degrees of freedom.
 
-    An end from which fewer than `FEWEST_OFF_THE_END` ratings differ sets a bound: Stringer's. An end from which more
-    differ sets the number: Kish's number of documents that are off this end. Without a limit the values are 1, 0 and
-    infinite.
+    Without a limit they are 1, 0 and infinite.
     """
     answers, means = frame.answers[frame.is_answered], frame.means_of_documents
-    limits, documents = [1.0, 1.0], math.inf
-    for end, (off, each) in enumerate(((1 - means, 1 - answers), (means, answers))):
-        if np.count_nonzero(each) < FEWEST_OFF_THE_END:
-            limits[end] = 1 - stringer_bound(off.tolist(), tail)
-        else:
-            documents = min(documents, float(off.sum() ** 2 / (off**2).sum()))
-    return limits[0], 1 - limits[1], documents
+    below, above = (
+        stringer_bound(off.tolist(), tail) if np.count_nonzero(each) < FEWEST_OFF_THE_END else 0.0
+        for off, each in ((1 - means, 1 - answers), (means, answers))
+    )
+    squares = (means - means.mean()) ** 2
+    if below or above or squares.sum() <= _NO_ERROR:
+        return 1 - below, above, math.inf
+    # (kurtosis - 1) / number of documents
+    beyond = (squares**2).sum() / squares.sum() ** 2 - 1 / len(means)
+    return 1.0, 0.0, 2 / max(beyond, _NO_ERROR)
 
 
 def _within(share: float) -> float:

@@ -410,12 +410,12 @@ def test_equal_best_answers_may_hide_as_many_bad_ones_as_chance_allows() -> None
 
 
 def test_one_bad_answer_among_many_small_losses_can_still_be_compared() -> None:
-    # The losses are 1 once and .02 fifteen times: (1 + 15 * .02)^2 / (1 + 15 * .0004) = 1.68 effective documents.
+    # One square of nearly 1 is nearly the whole sum of squares: 2 / (1 - 1/60) = 2.03 degrees of freedom.
     answers = [0.0, *[0.98] * 15, *[1.0] * 44]
     items = [SampledItem(n, 1.0, None, 0.5, is_sampled=True, answer=each) for n, each in enumerate(answers)]
     others = [replace(item, answer=1 - (item.answer or 0.0)) for item in items]
     found = estimate_systems_from_sample({"alder": items, "birch": others}, ratings=True)
-    assert found["alder"].degrees == 1
+    assert found["alder"].degrees == 2
     [pair] = compare_estimates(found)
     assert pair.p is not None
     assert 0 <= pair.p <= 1
@@ -427,23 +427,23 @@ def test_the_bound_of_few_small_losses_is_stringer_s() -> None:
     # .0596 * 1 + (.0894 - .0596) * .25 = .0670.
     assert wide.low == pytest.approx(1 - 0.0670, abs=2e-4)
     assert (plain.low or 0) >= (wide.low or 0)
-    # Seen from the bottom, 60 documents are worth 59.98, so the degrees of freedom are 58 instead of 59.
-    assert wide.high == pytest.approx(plain.high, abs=1e-6)
+    assert wide.high == plain.high
 
 
-def test_fifteen_answers_off_the_end_need_no_bound_but_count_as_fifteen() -> None:
-    plain, wide = estimated(*[1.0] * 45, *[0.75] * 15)
-    # 15 equal losses are worth 15 documents, so Student's t has 14 degrees of freedom instead of 59. The mean is
-    # 1 - 15 * .25 / 60 = .9375, its variance (15 * .25^2 - 60 * .0625^2) / 59 / 60 = .00019862. On the logit scale:
-    # 2.7081 - 2.1448 * .014093 / (.9375 * .0625) = 2.1922, which is .8995.
-    assert (plain.degrees, wide.degrees) == (59, 14)
-    assert wide.low == pytest.approx(0.8995, abs=1e-4)
+def test_ten_answers_off_the_end_need_no_bound_but_lower_the_degrees_of_freedom() -> None:
+    plain, wide = estimated(*[1.0] * 50, *[0.75] * 10)
+    # A sixth is .75, so kurtosis - 1 is 1 / (1/6 * 5/6) - 4 = 3.2, which gives 2 * 60 / 3.2 = 37.5 instead of 59. The
+    # mean is 1 - 10 * .25 / 60 = .95833, its variance (10 * .25^2 - 60 * .041667^2) / 59 / 60 = .00014713. On the
+    # logit scale: 3.1355 - 2.0262 * .012130 / (.95833 * .041667) = 2.5200, which is .9256.
+    assert (plain.degrees, wide.degrees) == (59, 37)
+    assert wide.low == pytest.approx(0.9256, abs=1e-4)
     assert (plain.low or 0) > (wide.low or 0)
 
 
-def test_one_large_loss_is_worth_little_more_than_one_document() -> None:
-    # One answer of 0 and 20 of .75: the losses add up to 6 and their squares to 2.25, which is worth 16 documents.
-    assert estimated(*[1.0] * 39, *[0.75] * 20, 0.0)[1].degrees == 15
+def test_one_large_loss_leaves_few_degrees_of_freedom() -> None:
+    # The mean is .9. Squares of the deviations: 39 * .01 + 20 * .0225 + .81 = 1.65; fourth powers: .670. So
+    # 2 / (.670 / 1.65^2 - 1/60) = 8.7 degrees of freedom.
+    assert estimated(*[1.0] * 39, *[0.75] * 20, 0.0)[1].degrees == 8
 
 
 def test_the_bottom_mirrors_the_top() -> None:
