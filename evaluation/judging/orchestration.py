@@ -29,6 +29,7 @@ from evaluation.metrics._criteria import Criterion
 MOST_ROUNDS = 2
 """The largest number of rounds per summary: the open questions, then those that the first answers raise."""
 
+_K = TypeVar("_K")
 _R = TypeVar("_R")
 _S = TypeVar("_S")
 
@@ -241,3 +242,23 @@ async def together(work: Sequence[Coroutine[None, None, _R]]) -> list[_R]:
     if stopped:
         raise stopped[0]
     return [result for task in tasks for result in task.result()]
+
+
+def chunks(
+    items: Sequence[_K], most: int, room: int | None = None, size: Callable[[_K], int] = lambda _: 0
+) -> list[Sequence[_K]]:
+    """Cut the items, in order, into chunks of at most `most` items and the size `room` together.
+
+    `size` returns the size of an item. An item larger than `room` is a chunk of its own.
+    """
+    cut: list[Sequence[_K]] = []
+    current: list[_K] = []
+    used = 0
+    for item in items:
+        is_full = room is not None and used + size(item) > room
+        if current and (is_full or len(current) == most):
+            cut.append(current)
+            current, used = [], 0
+        current.append(item)
+        used += size(item)
+    return [*cut, current] if current else cut

@@ -12,7 +12,6 @@ from evaluation.judging._windows import (
     BYTES_FOR_FORMAT,
     BYTES_PER_TOKEN,
     SMALLEST_ROOM,
-    chunks,
     json_bytes,
     pieces_bytes,
 )
@@ -28,7 +27,7 @@ from evaluation.judging.openai._merged import (
     located,
     verdict_of,
 )
-from evaluation.judging.orchestration import claims_of, together
+from evaluation.judging.orchestration import chunks, claims_of, together
 from evaluation.judging.pace import Pace
 from evaluation.judging.parsing import Answer, storable
 from evaluation.judging.prompts import PROMPTS, Prompt, Step, align_input, canonical, cover_input, read_input

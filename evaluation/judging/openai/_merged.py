@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from itertools import starmap
 from typing import TypeAlias, TypeVar
 
-from evaluation.judging._windows import chunks, fitted, merged, named_bytes, pieces_bytes, windows
+from evaluation.judging._windows import fitted, merged, named_bytes, pieces_bytes, windows
 from evaluation.judging.openai._asking import Answered, Question
+from evaluation.judging.orchestration import chunks
 from evaluation.judging.parsing import (
     Answer,
     answer_fault,

@@ -52,8 +52,8 @@ class RowCallStore:
         self._token = secrets.token_hex(16)
         self._asking: dict[asyncio.Task[object], str] = {}
         self._thread = DatabaseThread("judge-calls")
-        self._asked = Grouped(self._thread, self._read_or_claim)
-        self._paid = Grouped(self._thread, self._write)
+        self._asked = Grouped(self._thread.begin, self._read_or_claim)
+        self._paid = Grouped(self._thread.begin, self._write)
         self._keeper: asyncio.Task[None] | None = None
 
     def close(self) -> None:

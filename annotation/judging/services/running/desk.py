@@ -7,13 +7,17 @@ continues; unscored checks are asked again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from concurrent.futures import Future
+from contextvars import copy_context
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
+from annotation.core.jobs import Claimed
 from annotation.core.refusals import Refusal
 from annotation.judging.queries.run_metrics import RunPart
 from annotation.judging.services.running.answers import Given, Judged, Located, Rated
 from annotation.judging.services.running.claims import ActiveClaims, FoundClaims, Owner, owner_of
+from annotation.judging.services.running.database_thread import Grouped
 from annotation.judging.services.running.questions import ActiveQuestions
 from annotation.judging.services.running.texts import TextsToJudge, TextToJudge
 from annotation.models import Check, Claim, Criterion, DocumentSet, Summary
@@ -41,16 +45,8 @@ NO_TEXT = {"source": NO_SOURCE, "reference": "The summary has no reference.", "s
 """The reasons for a missing rating, by the text that the criterion reads."""
 
 
-class Rows(Protocol):
-    """The writes that a worker does for all its desks."""
-
-    async def keep_claims(self, desk: RowDesk, found: Sequence[FoundClaims]) -> None: ...
-
-    async def keep_questions(self, desk: RowDesk, reading: DocumentReading) -> bool: ...
-
-    def note_progress(self, desk: RowDesk, done: int, total: int) -> None: ...
-
-    async def write(self, desk: RowDesk, judged: Judged) -> None: ...
+Due = tuple["RowDesk", Any]
+"""A value to write, with its desk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +80,7 @@ class RowDesk:
 
     def __init__(
         self,
-        document_set: DocumentSet,
+        claimed: Claimed,
         known: Known,
         *,
         judge: AnsweringJudge,
@@ -92,12 +88,14 @@ class RowDesk:
         repeats: Callable[[int], bool],
         signature: str,
         parts: frozenset[RunPart],
-        rows: Rows,
+        rows: Mapping[str, Grouped[Due, Any]],
     ) -> None:
-        self.document_set = document_set
+        self.claimed, self.key, self.document_set = claimed, claimed.job.pk, document_set_of(claimed)
+        self.context, self.task = copy_context(), Future[None]()
         self.known = known
         self.judge, self._signature, self._parts, self._rows = judge, signature, parts, rows
         self._again, self._repeats = again, repeats
+        document_set = self.document_set
         self.source = known.texts.source(document_set.pk)
         self.summary_rows = known.texts.summaries[document_set.pk]
         self._requested: list[tuple[str, Summary | None]] = []
@@ -110,6 +108,16 @@ class RowDesk:
         self._failures: list[JudgeError] = []
         self._problems: list[str] = []
         self._bare: dict[str, list[str]] = {}
+        self._said: list[object] = []
+
+    @property
+    def is_without_use(self) -> bool:
+        """True if there are answers but no usable one."""
+        return bool(self._said) and not any(said is not None for said in self._said)
+
+    async def _do(self, kind: str, value: object) -> Any:
+        """Wait for the worker's thread to write a value, and return the result."""
+        return await self._rows[kind].do((self, value))
 
     def require_whole(self) -> None:
         """Raise the failure of the set, if any; prefer one that would stop all sets. Answers are kept."""
@@ -192,7 +200,7 @@ class RowDesk:
             elif kind == "claims":
                 self._note_bare(owner, reading.faults["claims"])
         if found:
-            await self._rows.keep_claims(self, found)
+            await self._do("claims", found)
         self._failures += failures
         if failures:
             self.require_whole()
@@ -209,13 +217,13 @@ class RowDesk:
                 f"No questions could be generated. {reading.faults.get('questions', '')}".strip()
             )
             return
-        self._has_news |= await self._rows.keep_questions(self, reading)
+        self._has_news |= await self._do("questions", reading)
         open_texts = {question.text for question in self.known.questions.open(self.document_set.pk)}
         if open_texts <= {question.text for question in reading.questions}:
             return
         # Ask again: another worker has stored other questions, which need answers.
         request = DocumentRequest(self.source.text, questions=tuple(sorted(open_texts)))
-        self._has_news |= await self._rows.keep_questions(self, await self.judge.read_document(request))
+        self._has_news |= await self._do("questions", await self.judge.read_document(request))
 
     def _note_bare(self, owner: Summary | None, why: object) -> None:
         self._bare.setdefault(str(why), []).append("the documents" if owner is None else _named(owner))
@@ -231,7 +239,7 @@ class RowDesk:
             for summary in self.summary_rows
             if self._has_news or summary.pk not in self.known.scored or not self._is_answered(summary)
         ]
-        self._rows.note_progress(self, len(self.summary_rows) - len(left), len(self.summary_rows))
+        await self._do("progress", (len(self.summary_rows) - len(left), len(self.summary_rows)))
         return self._until_failure(left)
 
     def _until_failure(self, summaries: Iterable[Summary]) -> Iterator[Summary]:
@@ -294,7 +302,7 @@ class RowDesk:
             judged.answers |= self._supported(rows.own, answers.own)
         if not isinstance(aligned, JudgeError | None):
             claims: list[ExtractedClaim] = [each.claim for each in aligned]
-            await self._rows.keep_claims(self, [FoundClaims(summary, self._piece(summary), claims)])
+            await self._do("claims", [FoundClaims(summary, self._piece(summary), claims)])
             kept = self._own_claims(summary)
             # Use the verdicts only if our claims were stored; claims of another worker are checked in the next round.
             if [claim.text for claim in kept] == [claim.text for claim in claims]:
@@ -332,7 +340,8 @@ class RowDesk:
                 judged.ratings[row.name] = Rated(
                     None, EMPTY_SUMMARY if summary.is_empty else NO_TEXT[row.reads]
                 )
-        await self._rows.write(self, judged)
+        await self._do("answers", judged)
+        self._said += judged.asked
 
     def _supported(self, claims: Sequence[Claim], answers: Sequence[Answer]) -> dict[int, Located]:
         if self.source.text.is_blank:
@@ -440,6 +449,11 @@ class RowDesk:
         ):
             return False
         return all(self._is_given(summary, claim) for claim in claims)
+
+
+def document_set_of(claimed: Claimed) -> DocumentSet:
+    assert claimed.job.document_set is not None, "a job of a run"
+    return claimed.job.document_set
 
 
 def _located(rows: Sequence[Claim], answers: Sequence[Answer], piece: TextToJudge) -> dict[int, Located]:

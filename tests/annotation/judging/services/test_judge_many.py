@@ -93,10 +93,10 @@ def test_a_set_that_cannot_be_read_keeps_no_other(lexical: Judge, monkeypatch: p
     run = started(project_of(4), lexical)
     read = turn.RowDesk.__init__
 
-    def breaks(self: Any, document_set: Any, *known: Any, **options: Any) -> None:
-        if document_set.external_id == "2":
+    def breaks(self: Any, claimed: Any, *known: Any, **options: Any) -> None:
+        if claimed.job.document_set.external_id == "2":
             raise ValueError("not to be read")
-        read(self, document_set, *known, **options)
+        read(self, claimed, *known, **options)
 
     monkeypatch.setattr(turn.RowDesk, "__init__", breaks)
     judge_run(run)
