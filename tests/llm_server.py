@@ -427,17 +427,16 @@ def scripted_answer(call: Call, claims_of: ClaimsOf = _whole_unit) -> Answer:
         ]
     if "main topics" in told:
         answer["topics"] = list(dict.fromkeys(_WORD.findall(" ".join(text.values()))))[:3]
-    if "ratings" in question:
-        answer["ratings"] = [{"id": name, "reason": "fair", "rating": 0.8} for name in question["ratings"]]
     if "criteria" in question:
         answer["criteria"] = _rated(question["criteria"])
     return answer
 
 
 def _rated(criteria: dict[str, Any]) -> list[Answer]:
-    """The last but one value of every scale; 80 where any percent is allowed."""
+    """The last but one value of every scale; 80 where any percent is allowed, .8 where any share is."""
+    typed = {"whole numbers from 0 to 100": 80, "numbers from 0 to 1": 0.8}
     fair = {
-        identity: 80 if isinstance(each["values"], str) else int([*each["values"]][-2])
+        identity: typed[each["values"]] if isinstance(each["values"], str) else int([*each["values"]][-2])
         for identity, each in criteria.items()
     }
     return [

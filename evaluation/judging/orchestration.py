@@ -96,10 +96,7 @@ class Answers:
 
     @property
     def ratings(self) -> dict[str, Rating]:
-        """Return the ratings by built-in and own criteria, by name.
-
-        If a request failed, its own criteria are unscored, and its built-in criteria are absent.
-        """
+        """Return the ratings by name; if a request failed, its criteria are unscored."""
         found: dict[str, Rating] = {}
         for asked, said in zip(
             (self.asked.cover, *self.asked.rated), (self.covered, *self.rated), strict=True
@@ -122,27 +119,21 @@ class Desk(Protocol[_S]):
 
     def of_documents(self) -> Sequence[DocumentRequest]:
         """Return the open requests that need only documents and references."""
-        ...
 
     async def keep_documents(self, readings: Sequence[DocumentReading | JudgeError]) -> None:
         """Store the readings of the open document requests, in the same order."""
-        ...
 
     async def summaries(self) -> Iterable[_S]:
         """Return the summaries to judge."""
-        ...
 
     def open(self, summary: _S) -> Open:
         """Return the questions about the summary that are still open."""
-        ...
 
     async def keep(self, summary: _S, answers: Answers) -> None:
         """Store the answers of a round. The next round asks the questions that `open` still returns."""
-        ...
 
     async def end(self, summary: _S) -> None:
         """Finish the summary after its last round."""
-        ...
 
 
 async def judge_texts(

@@ -24,9 +24,6 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 Side = Literal["covered", "supported"]
 """The question of a check: does a summary express the claim (covered); does a source support it (supported)?"""
 
-RatingName = Literal["coherence", "conciseness"]
-"""The built-in criteria that judges rate."""
-
 ReplyFormat = Literal["json_schema", "json_object", "text"]
 """The reply formats that a server may accept, best first: JSON by a schema, any JSON object, plain text."""
 REPLY_FORMATS: tuple[ReplyFormat, ...] = get_args(ReplyFormat)
@@ -109,7 +106,7 @@ class Verdict:
 class Rating:
     """A judge's rating of a summary; None means unscored, and `reason` explains why.
 
-    The value is on the criterion's own scale; the built-in criteria have [0, 1], higher is better. `evidence` has unit
+    The value is on the criterion's own scale. `evidence` has unit
     numbers of the summary. `confidence` in [0, 1] is how sure the judge is; None if unknown.
     """
 
@@ -193,15 +190,14 @@ class CoverRequest:
     """A request about a summary without its source.
 
     The judge decides for each claim whether the summary expresses it, and for each topic whether the summary mentions
-    it. It answers each question, and rates the summary by each built-in criterion in `ratings` and each of the user's
-    `criteria`. If `beside` is given, the judge reads it beside the summary, and only `criteria` are answered.
+    it. It answers each question, and rates the summary by each of the `criteria`. If `beside` is given, the
+    judge reads it beside the summary, and only `criteria` are answered.
     """
 
     summary: Text
     claims: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
-    ratings: tuple[RatingName, ...] = ()
     instruction: str = ""
     criteria: tuple[Criterion, ...] = ()
     beside: Text | None = None
@@ -209,14 +205,14 @@ class CoverRequest:
     @property
     def is_empty(self) -> bool:
         """Return True if nothing is asked."""
-        return not (self.claims or self.questions or self.topics or self.ratings or self.criteria)
+        return not (self.claims or self.questions or self.topics or self.criteria)
 
 
 @dataclass(frozen=True, slots=True)
 class CoverReading:
     """The answers to a `CoverRequest`, in its order: one for each claim, question and topic.
 
-    `ratings` has the answers to the built-in and the user's criteria by name.
+    `ratings` has the answers to the criteria by name.
     """
 
     claims: tuple[Verdict, ...] = ()
@@ -404,11 +400,9 @@ class Budget(Protocol):
 
     async def reserve(self, cost: float) -> None:
         """Reserve the expected cost of a call; wait until it fits. Raises BudgetSpent if it can never fit."""
-        ...
 
     async def settle(self, reserved: float, cost: float) -> None:
         """Replace a reservation by the actual cost of the call."""
-        ...
 
 
 class CallStore(Protocol):
@@ -416,11 +410,9 @@ class CallStore(Protocol):
 
     async def get(self, key: str) -> StoredCall | None:
         """Return the call with this key; None if it does not exist."""
-        ...
 
     async def put(self, call: StoredCall) -> None:
         """Store a call. A call with the same key is kept instead."""
-        ...
 
 
 class MemoryCallStore:
@@ -454,26 +446,21 @@ class Judge(Protocol):
     @property
     def name(self) -> str:
         """Return the name that people see."""
-        ...
 
     @property
     def kind(self) -> str:
         """Return "lexical", "openai" or "panel"."""
-        ...
 
     @property
     def signature(self) -> str:
         """Return a text that identifies the judge, its version and its prompts. Equal signatures give equal answers."""
-        ...
 
     @property
     def concurrency(self) -> int:
         """Return the largest number of simultaneous calls."""
-        ...
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
         """Answer a request about the document, in one call if it fits."""
-        ...
 
     async def align_summary(
         self, source: Text, summary: Text, *, instruction: str = ""
@@ -482,25 +469,20 @@ class Judge(Protocol):
 
         A blank summary has no claims. Raises UnusableReply if the claims of a unit are missing.
         """
-        ...
 
     async def check_source(
         self, claims: Sequence[str], source: Text, *, instruction: str = ""
     ) -> tuple[Verdict, ...]:
         """Check whether the source supports each claim; one verdict per claim, in order."""
-        ...
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
         """Answer a request about a summary alone, in one call if it fits."""
-        ...
 
     def again(self, token: str) -> "Judge":
         """Return a copy of the judge that asks stored questions again, under call keys with the token."""
-        ...
 
     async def aclose(self) -> None:
         """Close the connections that the judge has in the running event loop. The judge can still be used."""
-        ...
 
 
 def is_worded(content: str) -> bool:

@@ -77,7 +77,9 @@ class NewJudge(JudgeProfile):
 
 
 class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):  # type: ignore[valid-type, misc]
-    has_key = serializers.SerializerMethodField(help_text="Whether an API key is stored for it.")
+    has_key = serializers.BooleanField(
+        source="sealed_key", read_only=True, help_text="Whether an API key is stored for it."
+    )
     api_key_env = serializers.SerializerMethodField(help_text="Empty without a key and for shared judges.")
     served_models = serializers.SerializerMethodField(help_text="Models that its server named, oldest first.")
     reply_format = serializers.ChoiceField(choices=Judge.ReplyFormat.choices, allow_blank=True)
@@ -102,9 +104,6 @@ class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):  # type: ignore
             "addresses",
         )
         read_only_fields = fields
-
-    def get_has_key(self, judge: Judge) -> bool:
-        return bool(judge.sealed_key)
 
     def get_api_key_env(self, judge: Judge) -> str:
         return "" if judge.project_id is None else judge.api_key_env

@@ -102,9 +102,7 @@ class LexicalJudge:
             self._check(request.claims, request.summary, COVERED),
             self._answers(request.questions, request.summary, COVERED),
             self._check(request.topics, request.summary, COVERED),
-            dict.fromkeys(
-                (*request.ratings, *(each.name for each in request.criteria)), Rating(None, _NO_RATING)
-            ),
+            {each.name: Rating(None, _NO_RATING) for each in request.criteria},
         )
 
     def again(self, token: str) -> "LexicalJudge":

@@ -261,7 +261,7 @@ class OpenAIJudge:
     async def _cover(self, request: CoverRequest, step: Step, first: int = 1) -> CoverReading:
         items = CoverItems(request, step)
         own = {f"r{number}": each for number, each in enumerate(request.criteria, start=1)}
-        room = self._room(step, request.instruction, cover_input([], {}, request.ratings, own))
+        room = self._room(step, request.instruction, cover_input([], {}, own))
         calls = items.calls(room, self._limits.claims_per_call)
         parts = await together([ask(self._call, question, chunk, first) for question, chunk in calls])
         return items.reading(parts)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Generic, TypeVar
 
-from django.db import Error, connection
+from django.db import Error, connection, connections
 
 Item = TypeVar("Item")
 ThreadResult = TypeVar("ThreadResult")
@@ -25,7 +25,7 @@ class DatabaseThread:
 
     def close(self) -> None:
         """Finish all started work, then end the thread and close its connection."""
-        self._thread.submit(_close_connection).result()
+        self._thread.submit(connections.close_all).result()
         self._thread.shutdown()
 
     def begin(self, work: Callable[[], ThreadResult]) -> Future[ThreadResult]:
@@ -89,11 +89,6 @@ class Grouped(Generic[Item, ThreadResult]):
                 result.set_exception(outcome)
             else:
                 result.set_result(outcome)
-
-
-def _close_connection() -> None:
-    # Resolve `connection` in this thread, because it is another object in each thread.
-    connection.close()
 
 
 def _with_good_connection(work: Callable[[], ThreadResult]) -> ThreadResult:

@@ -8,27 +8,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from django.db import Error, connection, transaction
-from django.db.models import Case, F, Value, When
+from django.db.models import F
 from structlog.contextvars import bind_contextvars
 
 from annotation.core import jobs
-from annotation.core.criteria import asked_of_judges
+from annotation.core.criteria import asked_of_judges, criterion_of
 from annotation.core.refusals import Refusal
 from annotation.judging.queries.run_metrics import parts_of
 from annotation.judging.queries.runs import is_without_use, why_without_use
 from annotation.judging.services.end_run import settle, stop_run
 from annotation.judging.services.judges import JudgeAtWork, at_work, kept_signature
-from annotation.judging.services.running.answers import Given, Judged, JudgeOfRun, write
+from annotation.judging.services.running.answers import Judged, JudgeOfRun, given_by, write
 from annotation.judging.services.running.claims import Owner, active_claims, keep_claims
 from annotation.judging.services.running.database_thread import Grouped
 from annotation.judging.services.running.desk import Due, Known, RowDesk, document_set_of
@@ -39,6 +38,7 @@ from annotation.scoring.rescore import rescore_now
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, JudgeSettings, JudgeUnavailable
 from evaluation.judging.orchestration import chunks, judge_texts
 from evaluation.judging.protocol import one_pass
+from evaluation.metrics import JUDGED
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -189,35 +189,22 @@ class Turn:
             checks = Check.objects.filter(summary__in=empty)
             for summary, claim in checks.values_list("summary_id", "claim_id"):
                 checked[summary or 0].add(claim)
-        own = asked_of_judges(self.run.project) if "criteria" in self._parts else ()
+        asked = [criterion_of(run.project, JUDGED[part]) for part in sorted(self._parts & JUDGED.keys())]
+        asked += asked_of_judges(run.project) if "criteria" in self._parts else ()
         known = Known(
             texts,
+            self.run,
+            self.judge,
+            self._by.signature,
+            self._rows,
             self._claims,
             self._questions,
-            Given.of(self.judge.row, keys),
-            {row.name: row for row in own},
+            given_by(self.judge.row, keys),
+            {row.name: row for row in asked},
             frozenset(Score.objects.filter(summary__in=keys).values_list("summary_id", flat=True)),
             checked,
         )
-        return [
-            RowDesk(
-                each,
-                known,
-                judge=self.judge.judge_of(document_set_of(each)),
-                again=self.judge.repeat_judge(document_set_of(each), self.run),
-                repeats=self._repeats,
-                signature=self._by.signature,
-                parts=self._parts,
-                rows=self._rows,
-            )
-            for each in claimed
-        ]
-
-    def _repeats(self, summary: int) -> bool:
-        """True if the judge is asked again about a summary. The choice is random, but the same after the run is
-        resumed.
-        """
-        return random.Random(f"{self.run.public_id} {summary}").random() < (self.run.repeat_share or 0.0)
+        return [RowDesk(each, known) for each in claimed]
 
     async def _work(self, desk: RowDesk) -> None:
         await judge_texts(desk.judge, desk, at_once=self._summaries_at_once, repeat=desk.repeat)
@@ -302,11 +289,8 @@ class Turn:
         ]
 
     def _note_progress(self, held: Sequence[Due]) -> None:
-        alike: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for desk, progress in held:
-            alike[progress].append(desk.key)
-        for (done, total), keys in alike.items():
-            Job.objects.filter(pk__in=keys).update(total=total, done=done, unscored=0)
+        rows = [Job(pk=desk.key, done=done, total=total, unscored=0) for desk, (done, total) in held]
+        Job.objects.bulk_update(rows, ["done", "total", "unscored"])
 
     def _write(self, held: Sequence[Due]) -> None:
         """Write answers about summaries, and recompute their scores."""
@@ -320,8 +304,11 @@ class Turn:
         for desk, judged in held:
             unscored = judged.asked.count(None)
             counts[desk.key].update(done=1, unscored=unscored, usable=len(judged.asked) - unscored)
-        columns = {name: F(name) + _by_key(counts, name) for name in ("done", "unscored", "usable")}
-        Job.objects.filter(pk__in=counts).update(**columns)
+        added = [
+            {"pk": key} | {name: F(name) + count for name, count in each.items()}
+            for key, each in counts.items()
+        ]
+        Job.objects.bulk_update([Job(**columns) for columns in added], ["done", "unscored", "usable"])
 
     # How jobs end
 
@@ -378,9 +365,3 @@ class Turn:
 def _checks(due: Due) -> int:
     """The number of checks that the work writes; work other than answers counts as 1."""
     return len(due[1].sides) if isinstance(due[1], Judged) else 1
-
-
-def _by_key(counts: Mapping[int, Counter[str]], name: str) -> Case | Value:
-    if len(same := {each[name] for each in counts.values()}) == 1:
-        return Value(same.pop())
-    return Case(*(When(pk=key, then=Value(each[name])) for key, each in counts.items()))
