@@ -16,6 +16,7 @@ text's first words for its topics. Ratings are .8, answers to criteria the last 
 import asyncio
 import gzip
 import json
+import math
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -210,6 +211,7 @@ class LLMServer:
 
     `refuses` are parameters that it rejects, one at a time; "stream" stands for whole replies, which it then rejects.
     `served_model` is the name that it answers under, the requested one where it is empty.
+    `chances` are the probabilities of the tokens of every "value", for calls that ask for log-probabilities.
     With `usage` every call takes so many tokens of prompt and reply, else a quarter of their characters.
     """
 
@@ -233,6 +235,7 @@ class LLMServer:
         self.api_key = api_key
         self.usage = usage
         self.served_model = ""
+        self.chances: dict[str, float] = {}
         self.most_at_once = 0
         self._at_once = 0
         self.connections = 0
@@ -384,6 +387,8 @@ class LLMServer:
             content = fault.content(content or "")
         completion = _completion(call, content, fault, self.usage)
         completion["model"] = self.served_model or completion["model"]
+        if self.chances and call.body.get("logprobs"):
+            completion["choices"][0]["logprobs"] = {"content": _tokens(content or "", self.chances)}
         if fault.completion is not None:
             completion = fault.completion(completion)
         if call.body.get("stream"):
@@ -493,6 +498,16 @@ def _completion(
             "total_tokens": prompt_tokens + completion_tokens,
         },
     }
+
+
+def _tokens(content: str, chances: dict[str, float]) -> list[Answer]:
+    """The reply in tokens, with these probabilities after each "value"."""
+    pieces = [piece for piece in re.split(r"(\d+)", content) if piece]
+    told = [{"token": token, "logprob": math.log(chance)} for token, chance in chances.items()]
+    return [
+        {"token": piece, "logprob": 0.0, "top_logprobs": told if before.endswith('"value": ') else []}
+        for before, piece in zip(["", *pieces], pieces, strict=False)
+    ]
 
 
 def _events(completion: Answer) -> bytes:

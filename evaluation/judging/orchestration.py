@@ -63,10 +63,7 @@ class Open:
         groups = {reads: tuple(each for each in criteria if each.reads == reads) for reads in texts}
         rated = tuple(
             CoverRequest(
-                self.cover.summary,
-                criteria=groups[reads],
-                instruction=self.cover.instruction,
-                beside=text,
+                self.cover.summary, criteria=groups[reads], instruction=self.cover.instruction, beside=text
             )
             for reads, text in texts.items()
             if groups[reads] and text is not None and not text.is_blank

@@ -212,6 +212,28 @@ def read_value(value: object, criterion: Criterion) -> float | None:
     return number if number in criterion.values else None
 
 
+def expected_values(reply: str, chances: str, criteria: Mapping[str, Criterion]) -> dict[str, float]:
+    """Compute the expected value of each criterion from the probabilities of its values, renormalised over the scale.
+
+    `chances` are described at `StoredCall`. An id is absent without probabilities. It is also absent if another value
+    of the scale continues one value, such as 10 after 1, unless the answer has several digits in one token: otherwise
+    a token "1" may be the beginning of 10.
+    Example: for a scale of 1 to 5, the value 4 with .6 and 5 with .2 have the expected value 4.25.
+    """
+    listed: list[dict[str, float]] = json.loads(chances) if chances else []
+    known = _by_spelling(criteria)
+    entries = [entry for entry in chain(*_entries(reply, "criteria")) if "value" in entry]
+    found: dict[str, float] = {}
+    for entry, told in zip(entries, listed, strict=False) if len(entries) == len(listed) else ():
+        identity, chosen = known.get(_spelling(entry.get("id"))), next(iter(told), "")
+        values = [str(value) for value in criteria[identity].values] if identity else []
+        is_unclear = any(one != other and other.startswith(one) for one in values for other in values)
+        total = sum(told.get(value, 0.0) for value in values)
+        if identity and chosen in values and total and (len(chosen) > 1 or not is_unclear):
+            found[identity] = sum(int(value) * told.get(value, 0.0) for value in values) / total
+    return found
+
+
 def criterion_fault(reply: str, criteria: Mapping[str, Criterion], identity: str) -> str:
     """Describe why `parse_criteria` found no answer to an id."""
     entries = list(chain(*_entries(reply, "criteria")))
@@ -352,11 +374,7 @@ def _by_key(
 
 
 def _by_id(
-    reply: str,
-    field: str,
-    ids: Collection[str],
-    said: str,
-    read: Callable[[str, dict[str, Any]], _A | None],
+    reply: str, field: str, ids: Collection[str], said: str, read: Callable[[str, dict[str, Any]], _A | None]
 ) -> dict[str, _A]:
     """Read the answers of a reply by id; `said` names what an answer says, in the reply and of the result."""
     values = list(_entries(reply, field))

@@ -204,9 +204,7 @@ def align_input(source: Pieces, summary: Pieces, wanted: Sequence[int] | None = 
 
 
 def cover_input(
-    pieces: Pieces,
-    asked: Mapping[str, Mapping[str, str]],
-    criteria: Mapping[str, Criterion] | None = None,
+    pieces: Pieces, asked: Mapping[str, Mapping[str, str]], criteria: Mapping[str, Criterion] | None = None
 ) -> dict[str, Json]:
     """Build the user message about a summary alone. `asked` has claims, questions and topics, by kind and id."""
     message: dict[str, Json] = {name: items for name, items in asked.items() if items}

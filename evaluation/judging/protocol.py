@@ -106,8 +106,9 @@ class Verdict:
 class Rating:
     """A judge's rating of a summary; None means unscored, and `reason` explains why.
 
-    The value is on the criterion's own scale. `evidence` has unit
-    numbers of the summary. `confidence` in [0, 1] is how sure the judge is; None if unknown.
+    The value is on the criterion's own scale. `evidence` has unit numbers of the summary. `confidence` in [0, 1] is how
+    sure the judge is; None if unknown. `expected` is the mean of the scale's values by the judge's probabilities of
+    them; None if the server gave no log-probabilities or the value is no single token. Scores use only the value.
     """
 
     value: float | None
@@ -115,6 +116,7 @@ class Rating:
     call: str | None = None
     evidence: tuple[int, ...] = ()
     confidence: float | None = None
+    expected: float | None = None
 
 
 def combined(ratings: Sequence[Rating]) -> Rating:
@@ -128,6 +130,7 @@ def combined(ratings: Sequence[Rating]) -> Rating:
         median_low(values) if is_of_scale else mean(values),
         evidence=tuple(sorted({number for each in ratings for number in each.evidence})),
         confidence=mean(each.confidence for each in ratings),
+        expected=mean(each.expected for each in ratings),
     )
 
 
@@ -230,6 +233,9 @@ class StoredCall:
       are replaced.
     - `finish_reason`: the server's value, or "refusal", "rejected" or "not a completion".
     - `model`: the model name in the reply; "" if there is none.
+    - `chances`: the probabilities of the values in the reply, as JSON: for each "value", an object that has the value
+      first, and then other numbers that could stand in its place. It is empty if the value is no single token; "" if
+      the server gave no log-probabilities.
     """
 
     key: str
@@ -243,6 +249,7 @@ class StoredCall:
     completion_tokens: int | None = None
     seconds: float = 0.0
     model: str = ""
+    chances: str = ""
 
 
 @dataclass(frozen=True, slots=True)

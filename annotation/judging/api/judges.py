@@ -19,18 +19,8 @@ from annotation.api.schema import operation
 from annotation.core.lists import Viewer
 from annotation.core.permissions import Verb, verbs_in
 from annotation.core.refusals import Invalid
-from annotation.judging.queries.judges import (
-    JUDGES,
-    judges_of,
-    members_of,
-    served_models,
-)
-from annotation.judging.services.save_judge import (
-    LONGEST_KEY,
-    PROFILE,
-    add_judge,
-    change_judge,
-)
+from annotation.judging.queries.judges import JUDGES, judges_of, members_of, served_models
+from annotation.judging.services.save_judge import LONGEST_KEY, PROFILE, add_judge, change_judge
 from annotation.models import Judge, Project
 
 if TYPE_CHECKING:
@@ -160,11 +150,7 @@ class OneJudge(ApiView):
         project = self.enter(Verb.CHANGE_PROJECT)
         judge = _judge(project, public_id)
         changes = _told(project, self.body(JudgeProfile, partial=True))
-        return _shown(
-            self.person,
-            project,
-            change_judge(judge=judge, by=self.person, **changes),
-        )
+        return _shown(self.person, project, change_judge(judge=judge, by=self.person, **changes))
 
 
 def _judge(project: Project, public_id: str) -> Judge:

@@ -21,12 +21,7 @@ from annotation.core.jobs import workers_alive
 from annotation.core.refusals import Invalid, NotFound, Refusal
 from annotation.core.shared.sealed import seal, unseal
 from annotation.judging.queries.examples import examples_of, half_of, prompts_with
-from annotation.judging.queries.judges import (
-    address_of,
-    is_of,
-    judges_of,
-    members_of,
-)
+from annotation.judging.queries.judges import address_of, is_of, judges_of, members_of
 from annotation.judging.services.running.calls import RowCallStore
 from annotation.judging.services.running.database_thread import DatabaseThread
 from annotation.judging.services.running.spend import RunBudget

@@ -20,14 +20,7 @@ from annotation.judging.services.end_run import end, locked_run, settle
 from annotation.judging.services.judges import fault_of_use, has_price, require_of
 from annotation.judging.services.let_decide import let_decide
 from annotation.judging.services.running.spend import cost_of_calls
-from annotation.models import (
-    Job,
-    Judge,
-    Project,
-    PromptVersion,
-    Run,
-    Summary,
-)
+from annotation.models import Job, Judge, Project, PromptVersion, Run, Summary
 from annotation.models.run import MOST_QUESTIONS_MADE
 
 if TYPE_CHECKING:

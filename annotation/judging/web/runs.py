@@ -15,21 +15,9 @@ from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import judges_of
 from annotation.judging.queries.run_estimate import RunEstimate, run_estimate
 from annotation.judging.queries.run_metrics import RUN_METRICS, parts_of
-from annotation.judging.queries.runs import (
-    RUNS,
-    calls_of,
-    is_worker_alive,
-    last_reply,
-    run_progress,
-)
+from annotation.judging.queries.runs import RUNS, calls_of, is_worker_alive, last_reply, run_progress
 from annotation.judging.services.judges import LEXICAL, has_price, judge_by_name
-from annotation.judging.services.start_run import (
-    NUMBERS,
-    cancel_run,
-    faults_of_start,
-    number_in,
-    resume_run,
-)
+from annotation.judging.services.start_run import NUMBERS, cancel_run, faults_of_start, number_in, resume_run
 from annotation.judging.services.start_run import start_run as start
 from annotation.models import Judge, Run
 from annotation.web.htmx import Request, page_or_fragment

@@ -12,6 +12,7 @@ from evaluation.judging.parsing import (
     Answer,
     answer_fault,
     criterion_fault,
+    expected_values,
     list_fault,
     parse_aligned,
     parse_claims,
@@ -39,6 +40,7 @@ from evaluation.judging.protocol import (
     ExtractedClaim,
     Json,
     Rating,
+    StoredCall,
     Text,
     Verdict,
     combined,
@@ -115,7 +117,7 @@ def align_question(
     return Question(
         "align_summary",
         compose=lambda wanted: align_input(pieces, units, None if set(wanted) == everything else wanted),
-        parse=lambda reply, wanted: parse_aligned(reply, wanted, len(summary.unit_spans), count),
+        parse=lambda call, wanted: parse_aligned(call.reply, wanted, len(summary.unit_spans), count),
         parts=lambda wanted: ("units",) if set(wanted) == everything else ("units", "wanted"),
         fault_of=lambda reply, _, number: unit_fault(reply, number, len(summary.unit_spans)),
         instruction=instruction,
@@ -266,7 +268,8 @@ class ReadItems:
             }
             return [name for name, is_asked in asked.items() if is_asked]
 
-        def parse(reply: str, items: Sequence[str]) -> dict[str, Taken]:
+        def parse(call: StoredCall, items: Sequence[str]) -> dict[str, Taken]:
+            reply = call.reply
             numbers = {self._units[item]: item for item in items if item in self._units}
             taken: dict[str, Taken] = {
                 numbers[number]: Listed(claims)
@@ -357,12 +360,12 @@ class CoverItems:
         def judged(items: Sequence[str]) -> list[str]:
             return [item for item in items if item not in self._criteria]
 
-        def parse(reply: str, items: Sequence[str]) -> dict[str, Found]:
-            found: dict[str, Found] = dict(parse_verdicts(reply, judged(items), count))
-            for item, (value, reason, evidence, sure) in parse_criteria(
-                reply, criteria(items), count
-            ).items():
-                found[item] = Rating(value, reason, None, evidence, sure)
+        def parse(call: StoredCall, items: Sequence[str]) -> dict[str, Found]:
+            found: dict[str, Found] = dict(parse_verdicts(call.reply, judged(items), count))
+            own = criteria(items)
+            expected = expected_values(call.reply, call.chances, own)
+            for item, (value, reason, evidence, sure) in parse_criteria(call.reply, own, count).items():
+                found[item] = Rating(value, reason, None, evidence, sure, expected.get(item))
             return found
 
         def parts(items: Sequence[str]) -> list[str]:

@@ -22,6 +22,9 @@ Answered = tuple[int | str, int | None]
 """The key of a claim or the name of a criterion, and the key of the summary, None for the source."""
 
 
+OF_RATINGS = ("value", "reason", "evidence", "confidence", "expected")
+
+
 @dataclass(slots=True)
 class Judged:
     """The judge's results for one summary.
@@ -134,7 +137,7 @@ def write(judged: Sequence[Judged], *, project: Project, by: JudgeOfRun) -> None
             criterion=criteria[name],
             summary=each.summary,
             **by.columns,
-            **{column: getattr(rated, column) for column in ("value", "reason", "evidence", "confidence")},
+            **{column: getattr(rated, column) for column in OF_RATINGS},
         )
         for each in judged
         for name, rated in each.ratings.items()

@@ -135,9 +135,7 @@ class RowDesk:
         requests: list[DocumentRequest] = []
         for owner in owners or ([None] if questions else []):
             claims = DocumentRequest(
-                self.source.text,
-                None if owner is None else self._piece(owner).text,
-                claims=owner in owners,
+                self.source.text, None if owner is None else self._piece(owner).text, claims=owner in owners
             )
             if questions is not None and not requests:
                 claims = replace(questions, claims=claims.claims, reference=claims.reference)

@@ -39,10 +39,10 @@ def project_of(sets: int) -> Project:
         place = PLACES[number % len(PLACES)]
         add_document_set(
             project,
+            f"The {place} {number} burned down at night. Nobody was hurt.",
             external_id=str(number),
-            documents=[f"The {place} {number} burned down at night. Nobody was hurt."],
             reference=f"The {place} {number} burned down.",
-            summaries={"elm": f"The {place} {number} burned down."},
+            elm=f"The {place} {number} burned down.",
         )
     return project
 
@@ -65,9 +65,7 @@ def test_statements_do_not_grow_with_document_sets(lexical: Judge) -> None:
     counts = {}
     for sets in (4, 24):
         run = started(project_of(sets), lexical)
-        with CaptureQueriesContext(
-            connection,
-        ) as asked:
+        with CaptureQueriesContext(connection) as asked:
             judge_run(run)
         counts[sets] = len(asked)
         run.refresh_from_db()
