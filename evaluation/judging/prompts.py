@@ -185,16 +185,14 @@ def read_input(
 
     `wanted` has the numbers of the units whose claims are requested; None requests the claims of every unit.
     """
-    message: dict[str, Json] = {"text": numbered(pieces)} if pieces else {}
-    if reference:
-        message["reference"] = numbered(reference)
-    if wanted is not None:
-        message["units_wanted"] = list(wanted)
-    if questions:
-        message["questions"] = questions
-    if n_questions:
-        message["n_questions"] = n_questions
-    return message
+    message: dict[str, Json] = {
+        "text": numbered(pieces),
+        "reference": numbered(reference),
+        "units_wanted": wanted,
+        "questions": questions,
+        "n_questions": n_questions,
+    }
+    return {name: value for name, value in message.items() if value}
 
 
 def align_input(source: Pieces, summary: Pieces, wanted: Sequence[int] | None = None) -> dict[str, Json]:
@@ -207,10 +205,9 @@ def cover_input(
     pieces: Pieces, asked: Mapping[str, Mapping[str, str]], criteria: Mapping[str, Criterion] | None = None
 ) -> dict[str, Json]:
     """Build the user message about a summary alone. `asked` has claims, questions and topics, by kind and id."""
-    message: dict[str, Json] = {name: items for name, items in asked.items() if items}
-    if criteria:
-        message["criteria"] = criteria_asked(criteria)
-    return {**message, "text": numbered(pieces)}
+    listed = {name: items for name, items in asked.items() if items}
+    own = {"criteria": criteria_asked(criteria)} if criteria else {}
+    return {**listed, **own, "text": numbered(pieces)}
 
 
 def criteria_asked(criteria: Mapping[str, Criterion]) -> dict[str, Json]:

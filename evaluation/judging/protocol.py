@@ -4,12 +4,12 @@ Judges need no database. The application implements `CallStore` with database ro
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import astuple, dataclass, field
 from operator import add
 from statistics import median_low
-from typing import Literal, Protocol, Self, TypeAlias, cast, get_args
+from typing import Literal, Protocol, Self, TypeAlias, TypeVar, cast, get_args
 
 from evaluation._guards import checked_weight
 from evaluation._labels import Label
@@ -27,6 +27,8 @@ Side = Literal["covered", "supported"]
 ReplyFormat = Literal["json_schema", "json_object", "text"]
 """The reply formats that a server may accept, best first: JSON by a schema, any JSON object, plain text."""
 REPLY_FORMATS: tuple[ReplyFormat, ...] = get_args(ReplyFormat)
+
+_V = TypeVar("_V")
 
 BLANK_TEXT_REASON = "The text is empty."
 BLANK_CLAIM_REASON = "The claim contains no words."
@@ -306,20 +308,24 @@ class Meter:
 
 
 _METER: ContextVar[Meter | None] = ContextVar("_METER", default=None)
+_MADE: ContextVar[set[str] | None] = ContextVar("_MADE", default=None)
 
 
 @contextmanager
-def metered() -> Iterator[Meter]:
+def _holding(variable: ContextVar[_V | None], value: _V) -> Iterator[_V]:
+    token = variable.set(value)
+    try:
+        yield value
+    finally:
+        variable.reset(token)
+
+
+def metered() -> AbstractContextManager[Meter]:
     """Measure the calls of this context and of tasks that are started in it.
 
     Example: `with metered() as meter: ...` and then `meter.usage.calls`.
     """
-    meter = Meter()
-    token = _METER.set(meter)
-    try:
-        yield meter
-    finally:
-        _METER.reset(token)
+    return _holding(_METER, Meter())
 
 
 def note_usage(usage: Usage) -> None:
@@ -336,25 +342,14 @@ def note_served(model: str) -> None:
         meter.models.add(model)
 
 
-_MADE: ContextVar[set[str] | None] = ContextVar("_MADE", default=None)
-
-
-@contextmanager
-def one_pass() -> Iterator[None]:
+def one_pass() -> AbstractContextManager[set[str] | None]:
     """Treat all questions of this context, and of tasks that are started in it, as one pass.
 
     A judge asks the same question at most twice in a pass. It ignores unusable stored replies of earlier passes, so
     that a temporary fault of a provider does not affect later runs. Outside this context, each list of items is a
     pass of its own. A nested context has no effect.
     """
-    if _MADE.get() is not None:
-        yield
-        return
-    token = _MADE.set(set())
-    try:
-        yield
-    finally:
-        _MADE.reset(token)
+    return nullcontext() if _MADE.get() is not None else _holding(_MADE, set())
 
 
 def note_made(key: str) -> None:

@@ -40,8 +40,6 @@ _ABOUT_THE_CONTENT = frozenset(
 _NAMED = re.compile(r"\b(?:response_format|streaming|" + "|".join(OPTIONAL) + r")\b")
 EXPECTED_SHARE = 10
 """The expected length of the first reply is the maximum length divided by this."""
-MOST_TOKENS_TOLD = 20
-"""The number of tokens whose log-probabilities are asked for at each place: the most that OpenAI allows."""
 _LENGTHS = frozenset({"max_tokens", "max_completion_tokens"})
 _OTHER_LENGTH = re.compile(r"too (large|long|high)|maximum|at most|exceed", re.IGNORECASE)
 
@@ -231,7 +229,8 @@ class Caller:
         length = "max_completion_tokens" if "max_tokens" in left_out else "max_tokens"
         body: dict[str, Any] = {**self._settings.parameters, "messages": messages, length: most}
         if "criteria" in request.parts and not left_out.intersection(LOGPROBS):
-            body |= dict(zip(LOGPROBS, (True, MOST_TOKENS_TOLD), strict=True))
+            # Ask for the most tokens that OpenAI allows.
+            body |= {"logprobs": True, "top_logprobs": 20}
         if "stream" in left_out:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         if chosen == "json_schema":
