@@ -32,7 +32,7 @@ def listed(change: Callable[[list[Answer]], list[Answer]]) -> Callable[[Answer],
 def with_strings(entry: Answer) -> Answer:
     """Every number of an entry as a string."""
     changed = dict(entry)
-    for name in ("unit", "probability", "rating"):
+    for name in ("unit", "probability", "value"):
         if name in changed:
             changed[name] = str(changed[name])
     if "evidence" in changed:
@@ -46,13 +46,13 @@ def renamed(entry: Answer) -> Answer:
 
 
 def relabelled(entry: Answer) -> Answer:
-    changes = {"label": "borderline"} if "label" in entry else {"rating": "good"} if "rating" in entry else {}
+    changes = {"label": "borderline"} if "label" in entry else {"value": "good"} if "value" in entry else {}
     return {**entry, **changes}
 
 
 def opposite(entry: Answer) -> Answer:
-    if "rating" in entry:
-        return {**entry, "rating": 0.1}
+    if "value" in entry:
+        return {**entry, "value": 0.1}
     if "label" in entry:
         return {**entry, "label": {"yes": "no", "no": "yes"}[entry["label"]]}
     return {**entry, "claims": ["Something else was said"]}

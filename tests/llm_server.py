@@ -16,6 +16,7 @@ text's first words for its topics. Ratings are .8, answers to criteria the last 
 import asyncio
 import gzip
 import json
+import math
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -210,6 +211,7 @@ class LLMServer:
 
     `refuses` are parameters that it rejects, one at a time; "stream" stands for whole replies, which it then rejects.
     `served_model` is the name that it answers under, the requested one where it is empty.
+    `chances` are the probabilities of the tokens of every "value", for calls that ask for log-probabilities.
     With `usage` every call takes so many tokens of prompt and reply, else a quarter of their characters.
     """
 
@@ -233,6 +235,7 @@ class LLMServer:
         self.api_key = api_key
         self.usage = usage
         self.served_model = ""
+        self.chances: dict[str, float] = {}
         self.most_at_once = 0
         self._at_once = 0
         self.connections = 0
@@ -384,6 +387,8 @@ class LLMServer:
             content = fault.content(content or "")
         completion = _completion(call, content, fault, self.usage)
         completion["model"] = self.served_model or completion["model"]
+        if self.chances and call.body.get("logprobs"):
+            completion["choices"][0]["logprobs"] = {"content": _tokens(content or "", self.chances)}
         if fault.completion is not None:
             completion = fault.completion(completion)
         if call.body.get("stream"):
@@ -427,17 +432,16 @@ def scripted_answer(call: Call, claims_of: ClaimsOf = _whole_unit) -> Answer:
         ]
     if "main topics" in told:
         answer["topics"] = list(dict.fromkeys(_WORD.findall(" ".join(text.values()))))[:3]
-    if "ratings" in question:
-        answer["ratings"] = [{"id": name, "reason": "fair", "rating": 0.8} for name in question["ratings"]]
     if "criteria" in question:
         answer["criteria"] = _rated(question["criteria"])
     return answer
 
 
 def _rated(criteria: dict[str, Any]) -> list[Answer]:
-    """The last but one value of every scale; 80 where any percent is allowed."""
+    """The last but one value of every scale; 80 where any percent is allowed, .8 where any share is."""
+    typed = {"whole numbers from 0 to 100": 80, "numbers from 0 to 1": 0.8}
     fair = {
-        identity: 80 if isinstance(each["values"], str) else int([*each["values"]][-2])
+        identity: typed[each["values"]] if isinstance(each["values"], str) else int([*each["values"]][-2])
         for identity, each in criteria.items()
     }
     return [
@@ -494,6 +498,16 @@ def _completion(
             "total_tokens": prompt_tokens + completion_tokens,
         },
     }
+
+
+def _tokens(content: str, chances: dict[str, float]) -> list[Answer]:
+    """The reply in tokens, with these probabilities after each "value"."""
+    pieces = [piece for piece in re.split(r"(\d+)", content) if piece]
+    told = [{"token": token, "logprob": math.log(chance)} for token, chance in chances.items()]
+    return [
+        {"token": piece, "logprob": 0.0, "top_logprobs": told if before.endswith('"value": ') else []}
+        for before, piece in zip(["", *pieces], pieces, strict=False)
+    ]
 
 
 def _events(completion: Answer) -> bytes:

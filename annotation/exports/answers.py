@@ -45,7 +45,7 @@ check_row__document_set__external_id check_row__side check_row__claim__claim_set
 check_row__claim__unit__position check_row__claim__public_id check_row__is_current
 """
 _OF_RATINGS = """
-judge__name origin_name value had_seen summary_id criterion_id criterion__name criterion__retired_at
+judge__name origin_name value expected had_seen summary_id criterion_id criterion__name criterion__retired_at
 assignment__may_have_seen assignment__closed_at
 """
 
@@ -68,6 +68,7 @@ class ExportedAnswer(NamedTuple):
     superseded: bool = False
     guideline_version: int | None = None
     blind: bool | None = None
+    expected: float | None = None
 
     def given(self, row: Any) -> ExportedAnswer:
         """Return a copy with the fields that every kind of answer has, taken from its row."""
@@ -237,6 +238,7 @@ def _ratings(summary_ids: Sequence[int], people: People) -> Given:
             submitted_at=row.assignment__closed_at,
             superseded=row.pk not in standing,
             blind=None if is_judge else not (row.had_seen or row.assignment__may_have_seen),
+            expected=number(row.expected),
         )
         yield row.summary_id, said.given(row)
 
@@ -252,7 +254,7 @@ LEVEL = Level(
     HEAD
     + columns(
         "kind reference_id unit:integer claim_id rater rater_kind value reason evidence:integers submitted_at:moment "
-        "selected_by inclusion_probability:number superseded:flag guideline_version:integer blind:flag"
+        "selected_by inclusion_probability:number superseded:flag guideline_version:integer blind:flag expected:number"
     ),
     _rows,
 )

@@ -2054,6 +2054,14 @@ class Migration(migrations.Migration):
                     models.FloatField(blank=True, help_text="How sure the judge is, from 0 to 1.", null=True),
                 ),
                 (
+                    "expected",
+                    models.FloatField(
+                        blank=True,
+                        help_text="The mean of the values by the judge's probabilities of them.",
+                        null=True,
+                    ),
+                ),
+                (
                     "version",
                     models.PositiveIntegerField(
                         default=1,
@@ -2157,6 +2165,12 @@ class Migration(migrations.Migration):
                 ("prompt_tokens", models.PositiveIntegerField(default=0)),
                 ("completion_tokens", models.PositiveIntegerField(default=0)),
                 ("seconds", models.FloatField(default=0.0)),
+                (
+                    "chances",
+                    models.TextField(
+                        blank=True, help_text="JSON of the probabilities of the values in the reply."
+                    ),
+                ),
                 (
                     "served_model",
                     models.CharField(

@@ -116,6 +116,9 @@ class Rating(Answer):
     )
     value = models.FloatField(null=True, blank=True)
     confidence = models.FloatField(null=True, blank=True, help_text="How sure the judge is, from 0 to 1.")
+    expected = models.FloatField(
+        null=True, blank=True, help_text="The mean of the values by the judge's probabilities of them."
+    )
     version = models.PositiveIntegerField(
         default=1,
         help_text="Counts the rows of one assignment, or of one reviewer, on this criterion and summary.",

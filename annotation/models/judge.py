@@ -197,6 +197,7 @@ class JudgeCall(PublicRow):
     prompt_tokens = models.PositiveIntegerField(default=0)
     completion_tokens = models.PositiveIntegerField(default=0)
     seconds = models.FloatField(default=0.0)
+    chances = models.TextField(blank=True, help_text="JSON of the probabilities of the values in the reply.")
     served_model = models.CharField(
         max_length=200,
         blank=True,

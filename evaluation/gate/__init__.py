@@ -3,12 +3,7 @@
 from evaluation._means import is_below
 from evaluation.gate._assertion import assert_summary
 from evaluation.gate._call_file import FileCallStore
-from evaluation.gate._gate import (
-    GateCheck,
-    GateReport,
-    GateSummary,
-    run_gate,
-)
+from evaluation.gate._gate import GateCheck, GateReport, GateSummary, run_gate
 from evaluation.gate._reports import REPORT_FORMATS, gate_report_text
 
 __all__ = [

@@ -139,9 +139,8 @@ class GateReport:
         # no judge.
         words = [row for row in self.summaries if "empty_summary" not in row.flags]
         asked = [value for row in words for name, value in row.scores.items() if name not in _WITHOUT_JUDGE]
-        if all(
-            value is None for value in asked or (v for row in self.summaries for v in row.scores.values())
-        ):
+        every = (value for row in self.summaries for value in row.scores.values())
+        if all(value is None for value in asked or every):
             return FAILED
         return CANNOT_TELL if "cannot tell" in answers or self.model_changes else 0
 
@@ -192,11 +191,8 @@ def run_gate(
     texts = [row.text for row in (*summaries, *baseline)]
     # Over several references, composed metrics are computed from the means of their parts.
     parts = ["claim_coverage", "alignment"] if {"factual_alignment", "summarization"} & {*wanted} else []
-    options["metrics"] = [
-        *(name for name in wanted if name not in own),
-        *parts,
-        *["question_coverage"] * ("summarization" in wanted),
-    ]
+    parts += ["question_coverage"] if "summarization" in wanted else []
+    options["metrics"] = [*(name for name in wanted if name not in own), *parts]
     results = evaluate_summaries(texts, judge=judge, on_result=on_result, **options)
     chosen = Options.of(options)
     now = _scored(summaries, results[: len(summaries)], wanted, chosen)
@@ -395,8 +391,7 @@ class _Move:
         if self.is_unchanged:
             return "pass"
         answers: set[Answer] = set()
-        for lacking in ((0.0, self._top), (self._top, 0.0)):
-            found = self._moved(*lacking)
+        for found in (self._moved(0.0, self._top), self._moved(self._top, 0.0)):
             if found.low is None or found.high is None or found.low <= -by + ROUNDING < found.high:
                 return "cannot tell"
             answers.add("fail" if found.high <= -by + ROUNDING else "pass")
@@ -405,11 +400,8 @@ class _Move:
     def _moved(self, if_no_new: float | None, if_no_old: float | None) -> Figure:
         """Subtract the old values from the new ones; `if_no_new` and `if_no_old` replace missing values."""
         moved: dict[str, float | None] = {}
-        for name, sides in self._sides.items():
-            new, old = (
-                other if side is None else side
-                for side, other in zip(sides, (if_no_new, if_no_old), strict=True)
-            )
+        for name, (one, two) in self._sides.items():
+            new, old = if_no_new if one is None else one, if_no_old if two is None else two
             moved[name] = None if new is None or old is None else new - old
         return self._figures.of(moved)
 

@@ -5,9 +5,7 @@ from typing import Any, TypeVar
 
 from evaluation._labels import LABEL_VALUES, LABEL_VALUES_IN_WORDS, LABELS, LABELS_IN_WORDS, Label
 from evaluation.judging import _sync
-from evaluation.judging.errors import (
-    JudgeSettings,
-)
+from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.lexical import LexicalJudge
 from evaluation.judging.money import MoneyCap
 from evaluation.judging.openai import OpenAIJudge
@@ -63,12 +61,7 @@ def extract_claims(text: str | Text, *, judge: Judge, language: str = "en") -> t
 
 
 def check_claims(
-    claims: Sequence[str],
-    text: str | Text,
-    *,
-    judge: Judge,
-    side: Side = "covered",
-    language: str = "en",
+    claims: Sequence[str], text: str | Text, *, judge: Judge, side: Side = "covered", language: str = "en"
 ) -> tuple[Verdict, ...]:
     """Check whether a text expresses ("covered") or supports ("supported") each claim. Returns one verdict per claim,
     in order.

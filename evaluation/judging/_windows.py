@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from evaluation._labels import Label
+from evaluation.judging.orchestration import chunks
 from evaluation.judging.parsing import Answer
 from evaluation.judging.prompts import Pieces, canonical
 from evaluation.judging.protocol import Json, Text
@@ -40,26 +41,6 @@ def named_bytes(texts: Iterable[str]) -> int:
 def pieces_bytes(pieces: Pieces) -> int:
     """Return an upper limit for the bytes of numbered pieces of a text in JSON."""
     return named_bytes(content for _, content in pieces)
-
-
-def chunks(
-    items: Sequence[_K], most: int, room: int | None = None, size: Callable[[_K], int] = lambda _: 0
-) -> list[Sequence[_K]]:
-    """Cut the items, in order, into chunks of at most `most` items and `room` bytes.
-
-    `size` returns the number of bytes of an item. An item larger than `room` is a chunk of its own.
-    """
-    cut: list[Sequence[_K]] = []
-    current: list[_K] = []
-    used = 0
-    for item in items:
-        is_full = room is not None and used + size(item) > room
-        if current and (is_full or len(current) == most):
-            cut.append(current)
-            current, used = [], 0
-        current.append(item)
-        used += size(item)
-    return [*cut, current] if current else cut
 
 
 def fitted(

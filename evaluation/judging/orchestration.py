@@ -29,6 +29,7 @@ from evaluation.metrics._criteria import Criterion
 MOST_ROUNDS = 2
 """The largest number of rounds per summary: the open questions, then those that the first answers raise."""
 
+_K = TypeVar("_K")
 _R = TypeVar("_R")
 _S = TypeVar("_S")
 
@@ -62,10 +63,7 @@ class Open:
         groups = {reads: tuple(each for each in criteria if each.reads == reads) for reads in texts}
         rated = tuple(
             CoverRequest(
-                self.cover.summary,
-                criteria=groups[reads],
-                instruction=self.cover.instruction,
-                beside=text,
+                self.cover.summary, criteria=groups[reads], instruction=self.cover.instruction, beside=text
             )
             for reads, text in texts.items()
             if groups[reads] and text is not None and not text.is_blank
@@ -95,10 +93,7 @@ class Answers:
 
     @property
     def ratings(self) -> dict[str, Rating]:
-        """Return the ratings by built-in and own criteria, by name.
-
-        If a request failed, its own criteria are unscored, and its built-in criteria are absent.
-        """
+        """Return the ratings by name; if a request failed, its criteria are unscored."""
         found: dict[str, Rating] = {}
         for asked, said in zip(
             (self.asked.cover, *self.asked.rated), (self.covered, *self.rated), strict=True
@@ -121,27 +116,21 @@ class Desk(Protocol[_S]):
 
     def of_documents(self) -> Sequence[DocumentRequest]:
         """Return the open requests that need only documents and references."""
-        ...
 
     async def keep_documents(self, readings: Sequence[DocumentReading | JudgeError]) -> None:
         """Store the readings of the open document requests, in the same order."""
-        ...
 
     async def summaries(self) -> Iterable[_S]:
         """Return the summaries to judge."""
-        ...
 
     def open(self, summary: _S) -> Open:
         """Return the questions about the summary that are still open."""
-        ...
 
     async def keep(self, summary: _S, answers: Answers) -> None:
         """Store the answers of a round. The next round asks the questions that `open` still returns."""
-        ...
 
     async def end(self, summary: _S) -> None:
         """Finish the summary after its last round."""
-        ...
 
 
 async def judge_texts(
@@ -241,3 +230,23 @@ async def together(work: Sequence[Coroutine[None, None, _R]]) -> list[_R]:
     if stopped:
         raise stopped[0]
     return [result for task in tasks for result in task.result()]
+
+
+def chunks(
+    items: Sequence[_K], most: int, room: int | None = None, size: Callable[[_K], int] = lambda _: 0
+) -> list[Sequence[_K]]:
+    """Cut the items, in order, into chunks of at most `most` items and the size `room` together.
+
+    `size` returns the size of an item. An item larger than `room` is a chunk of its own.
+    """
+    cut: list[Sequence[_K]] = []
+    current: list[_K] = []
+    used = 0
+    for item in items:
+        is_full = room is not None and used + size(item) > room
+        if current and (is_full or len(current) == most):
+            cut.append(current)
+            current, used = [], 0
+        current.append(item)
+        used += size(item)
+    return [*cut, current] if current else cut

@@ -135,7 +135,7 @@ class JudgePanel:
         If the members answer in turn, the ratings are those of the first member that answers.
         """
         whole = (*request.claims, *request.questions, *request.topics)
-        names = (*request.ratings, *(each.name for each in request.criteria))
+        names = [each.name for each in request.criteria]
         ends = len(request.claims), len(request.claims) + len(request.questions)
         ratings: list[Mapping[str, Rating]] = []
 
@@ -148,7 +148,7 @@ class JudgePanel:
                     tuple(whole[at] for at in places if low <= at < high)
                     for low, high in pairwise((0, *ends, len(whole)))
                 )
-                asked = CoverRequest(request.summary, claims, questions, topics, (), request.instruction)
+                asked = CoverRequest(request.summary, claims, questions, topics, request.instruction)
                 found = await judge.cover_summary(asked)
             return (*found.claims, *found.questions, *found.topics)
 

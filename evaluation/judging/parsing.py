@@ -64,7 +64,7 @@ class Answer:
 class Rated(NamedTuple):
     """A usable answer to a criterion: a value of its scale; `protocol.Rating` describes the fields."""
 
-    value: int
+    value: float
     reason: str
     evidence: tuple[int, ...]
     confidence: float | None
@@ -169,37 +169,19 @@ def parse_topics(reply: str) -> tuple[str, ...]:
     return tuple(filter(None, *lists)) if len(lists) == 1 else ()
 
 
-def parse_ratings(reply: str, names: Collection[str]) -> dict[str, tuple[float, str]]:
-    """Read the ratings of a reply by name, each in [0, 1] with its reason; unusable ratings are absent.
-
-    If a rating is outside [0, 1], such as 3, -0.5 or "4/5", the scale is unknown and the whole reply is unusable.
-    """
-    known = _by_spelling(names)
-    values = list(_entries(reply, "ratings"))
-    if any(_is_off_scale(entry.get("rating")) for entry in chain(*values)):
-        return {}
-
-    def read(entry: dict[str, Any]) -> tuple[str, tuple[float, str]] | None:
-        name = known.get(_spelling(entry.get("id")))
-        value = _number(entry.get("rating"))
-        if name is None or value is None or not 0 <= value <= 1:
-            return None
-        return name, (value, one_line(_text(entry.get("reason")), LONGEST_REASON))
-
-    return _by_key(values, read, lambda rating: rating[0])
-
-
 def parse_criteria(reply: str, criteria: Mapping[str, Criterion], units: int) -> dict[str, Rated]:
     """Read the usable answers to criteria by id; an id without a usable answer is absent.
 
     A value counts if it is on the scale of its criterion, as a number or in the words of the scale. An id has no answer
     if its values differ or if one of them is off the scale. The whole reply is unusable if it lacks an id and has an
-    unknown one in its place, such as "c9" or "9" for "c2", because then its answers may belong to other criteria.
+    unknown one in its place, such as "c9" or "9" for "c2", because then its answers may belong to other criteria. If an
+    answer to a share is outside [0, 1], such as 3 or "4/5", the scale of all shares is unknown and none has an answer.
     """
+    off = _off_shares(reply, criteria)
 
     def rated(identity: str, entry: dict[str, Any]) -> Rated | None:
         value, sure = read_value(entry["value"], criteria[identity]), _number(entry.get("confidence"))
-        if value is None:
+        if value is None or (off and criteria[identity].scale == "share"):
             return None
         reason = one_line(_text(entry.get("reason")), LONGEST_REASON)
         evidence = _unit_numbers(entry.get("evidence"), units)
@@ -208,11 +190,14 @@ def parse_criteria(reply: str, criteria: Mapping[str, Criterion], units: int) ->
     return _by_id(reply, "criteria", criteria, "value", rated)
 
 
-def read_value(value: object, criterion: Criterion) -> int | None:
+def read_value(value: object, criterion: Criterion) -> float | None:
     """Return the value of a criterion's scale that is meant; None if it is off the scale or unclear.
 
     Example: on a yes-or-no scale, 1, True, "Yes." and "yes" are 1; on a scale from 1 to 5, "4/5" and 3.5 are None.
     """
+    if criterion.scale == "share":
+        share = _number(value)
+        return share if share is not None and 0 <= share <= 1 else None
     if criterion.scale == "yes_no" and (label := read_label(value)) is not None:
         return {"yes": 1, "no": 0}.get(label)
     if isinstance(value, str):
@@ -227,6 +212,28 @@ def read_value(value: object, criterion: Criterion) -> int | None:
     return number if number in criterion.values else None
 
 
+def expected_values(reply: str, chances: str, criteria: Mapping[str, Criterion]) -> dict[str, float]:
+    """Compute the expected value of each criterion from the probabilities of its values, renormalised over the scale.
+
+    `chances` are described at `StoredCall`. An id is absent without probabilities. It is also absent if another value
+    of the scale continues one value, such as 10 after 1, unless the answer has several digits in one token: otherwise
+    a token "1" may be the beginning of 10.
+    Example: for a scale of 1 to 5, the value 4 with .6 and 5 with .2 have the expected value 4.25.
+    """
+    listed: list[dict[str, float]] = json.loads(chances) if chances else []
+    known = _by_spelling(criteria)
+    entries = [entry for entry in chain(*_entries(reply, "criteria")) if "value" in entry]
+    found: dict[str, float] = {}
+    for entry, told in zip(entries, listed, strict=False) if len(entries) == len(listed) else ():
+        identity, chosen = known.get(_spelling(entry.get("id"))), next(iter(told), "")
+        values = [str(value) for value in criteria[identity].values] if identity else []
+        is_unclear = any(one != other and other.startswith(one) for one in values for other in values)
+        total = sum(told.get(value, 0.0) for value in values)
+        if identity and chosen in values and total and (len(chosen) > 1 or not is_unclear):
+            found[identity] = sum(int(value) * told.get(value, 0.0) for value in values) / total
+    return found
+
+
 def criterion_fault(reply: str, criteria: Mapping[str, Criterion], identity: str) -> str:
     """Describe why `parse_criteria` found no answer to an id."""
     entries = list(chain(*_entries(reply, "criteria")))
@@ -237,6 +244,7 @@ def criterion_fault(reply: str, criteria: Mapping[str, Criterion], identity: str
     return _first_of(
         _form_fault(reply, entries, "criteria"),
         off and f"gives it the value {_quoted(off[0])}, which is off its scale",
+        _scale_fault("value", _off_shares(reply, criteria) if criteria[identity].scale == "share" else ()),
         len(own) > 1 and "gives it several values",
         strange and f"answers {_quoted(strange[0])}, which was not asked about",
     )
@@ -273,18 +281,6 @@ def unit_fault(reply: str, unit: int, count: int) -> str:
         _scale_fault("label", (item.get("label") for item in labelled)),
         numbers.count(unit) > 1 and "lists several sets of claims for it",
         unit in numbers and "does not list its claims as texts",
-    )
-
-
-def rating_fault(reply: str, name: str) -> str:
-    """Describe why `parse_ratings` found no rating with this name."""
-    entries = list(chain(*_entries(reply, "ratings")))
-    own = [entry.get("rating") for entry in entries if _spelling(entry.get("id")) == name]
-    return _first_of(
-        _form_fault(reply, entries, "ratings"),
-        _scale_fault("rating", filter(_is_off_scale, (entry.get("rating") for entry in entries))),
-        len(own) > 1 and "rates it several times",
-        own and f"rates it {_quoted(own[0])}, which is no number",
     )
 
 
@@ -378,11 +374,7 @@ def _by_key(
 
 
 def _by_id(
-    reply: str,
-    field: str,
-    ids: Collection[str],
-    said: str,
-    read: Callable[[str, dict[str, Any]], _A | None],
+    reply: str, field: str, ids: Collection[str], said: str, read: Callable[[str, dict[str, Any]], _A | None]
 ) -> dict[str, _A]:
     """Read the answers of a reply by id; `said` names what an answer says, in the reply and of the result."""
     values = list(_entries(reply, field))
@@ -427,11 +419,16 @@ def _is_on_a_scale(entry: dict[str, Any]) -> bool:
     return number is not None and number not in (0, 1)
 
 
-def _is_off_scale(rating: object) -> bool:
-    number = _number(rating)
-    if number is None:
-        return isinstance(rating, str) and any(map(str.isdecimal, rating))
-    return not 0 <= number <= 1
+def _off_shares(reply: str, criteria: Mapping[str, Criterion]) -> list[object]:
+    shares = {identity: each for identity, each in criteria.items() if each.scale == "share"}
+    known = _by_spelling(shares)
+    entries = chain(*_entries(reply, "criteria")) if shares else ()
+    said = [(known.get(_spelling(entry.get("id"))), entry.get("value")) for entry in entries]
+    return [
+        value
+        for identity, value in said
+        if identity and any(map(str.isdecimal, str(value))) and read_value(value, shares[identity]) is None
+    ]
 
 
 def _list(value: object) -> list[Any]:

@@ -18,12 +18,12 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal
 
 from evaluation._labels import LABELS, LABELS_IN_WORDS
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.examples import LONGEST_GUIDELINE, Example
-from evaluation.judging.protocol import Json, RatingName
+from evaluation.judging.protocol import Json
 from evaluation.metrics._criteria import Criterion
 
 Step = Literal["read_document", "align_summary", "check_supported", "cover_summary"]
@@ -141,55 +141,30 @@ def _object(**properties: Json) -> dict[str, Json]:
     }
 
 
-def _list_of(**properties: Json) -> dict[str, Json]:
-    return {"type": "array", "items": _object(**properties)}
-
-
-_TEXT: Json = {"type": "string"}
-_TEXTS: Json = {"type": "array", "items": _TEXT}
-_EVIDENCE: Json = {
-    "type": "array",
-    "items": {"type": "integer"},
-    "description": "numbers of the units that decide it; empty where none does",
-}
-_REASON: Json = {"type": "string", "description": "one short line"}
-_ANSWERED: Mapping[str, Json] = {
-    "evidence": _EVIDENCE,
-    "reason": _REASON,
-    "label": {"type": "string", "enum": list(LABELS)},
-    "probability": {
-        "type": "number",
-        "description": "how likely, from 0 to 1, a careful reader would answer yes",
-    },
-}
-_CRITERION: Mapping[str, Json] = {
-    "id": _TEXT,
-    "evidence": _EVIDENCE,
-    "reason": _REASON,
-    "value": {"type": "integer", "description": "one of the values of the criterion"},
-    "confidence": {"type": "number", "description": "how sure you are, from 0 to 1"},
-}
-_UNIT: Json = {"type": "integer"}
-_REPLIES: Mapping[str, Mapping[str, Json]] = {
-    "claims": {"units": _list_of(unit=_UNIT, claims=_TEXTS)},
-    "aligned claims": {"units": _list_of(unit=_UNIT, claims=_list_of(claim=_TEXT, **_ANSWERED))},
-    "answers": {"answers": _list_of(id=_TEXT, **_ANSWERED)},
-    "questions": {"questions": _list_of(question=_TEXT, **_ANSWERED)},
-    "topics": {"topics": _TEXTS},
-    "ratings": {"ratings": _list_of(id=_TEXT, reason=_TEXT, rating={"type": "number"})},
-    "criteria": {"criteria": _list_of(**_CRITERION)},
-}
-"""The JSON schema of the properties in a reply, by the name of the reply."""
-
 _WORDS = tomllib.loads(files("evaluation.judging").joinpath("prompts.toml").read_text("utf-8"))
 _SHARED = {**_WORDS["shared"], "labels": LABELS_IN_WORDS}
+_FIELDS: Mapping[str, Json] = {**_WORDS["fields"], "label": {"type": "string", "enum": list(LABELS)}}
+
+
+def _schema(shape: Any) -> Json:
+    """Return the JSON schema of a shape: the name of a field, a list with the shape of its items, or an object."""
+    if isinstance(shape, str):
+        return _FIELDS[shape]
+    if isinstance(shape, list):
+        return {"type": "array", "items": _schema(shape[0])}
+    return _object(**{name: _schema(each) for name, each in shape.items()})
+
+
 PROMPTS: Mapping[Step, Prompt] = {
     step: Prompt(
         step,
         told["version"],
         told["system"].format(**_SHARED),
         {
-            name: Part(part["instruction"].format(**_SHARED), _REPLIES.get(part.get("reply"), {}))
+            name: Part(
+                part["instruction"].format(**_SHARED),
+                {key: _schema(shape) for key, shape in _WORDS["replies"].get(part.get("reply"), {}).items()},
+            )
             for name, part in told["parts"].items()
         },
     )
@@ -210,16 +185,14 @@ def read_input(
 
     `wanted` has the numbers of the units whose claims are requested; None requests the claims of every unit.
     """
-    message: dict[str, Json] = {"text": numbered(pieces)} if pieces else {}
-    if reference:
-        message["reference"] = numbered(reference)
-    if wanted is not None:
-        message["units_wanted"] = list(wanted)
-    if questions:
-        message["questions"] = questions
-    if n_questions:
-        message["n_questions"] = n_questions
-    return message
+    message: dict[str, Json] = {
+        "text": numbered(pieces),
+        "reference": numbered(reference),
+        "units_wanted": wanted,
+        "questions": questions,
+        "n_questions": n_questions,
+    }
+    return {name: value for name, value in message.items() if value}
 
 
 def align_input(source: Pieces, summary: Pieces, wanted: Sequence[int] | None = None) -> dict[str, Json]:
@@ -229,18 +202,12 @@ def align_input(source: Pieces, summary: Pieces, wanted: Sequence[int] | None = 
 
 
 def cover_input(
-    pieces: Pieces,
-    asked: Mapping[str, Mapping[str, str]],
-    ratings: Sequence[RatingName] = (),
-    criteria: Mapping[str, Criterion] | None = None,
+    pieces: Pieces, asked: Mapping[str, Mapping[str, str]], criteria: Mapping[str, Criterion] | None = None
 ) -> dict[str, Json]:
     """Build the user message about a summary alone. `asked` has claims, questions and topics, by kind and id."""
-    message: dict[str, Json] = {name: items for name, items in asked.items() if items}
-    if ratings:
-        message["ratings"] = {name: _WORDS["ratings"][name] for name in ratings}
-    if criteria:
-        message["criteria"] = criteria_asked(criteria)
-    return {**message, "text": numbered(pieces)}
+    listed = {name: items for name, items in asked.items() if items}
+    own = {"criteria": criteria_asked(criteria)} if criteria else {}
+    return {**listed, **own, "text": numbered(pieces)}
 
 
 def criteria_asked(criteria: Mapping[str, Criterion]) -> dict[str, Json]:
@@ -248,7 +215,8 @@ def criteria_asked(criteria: Mapping[str, Criterion]) -> dict[str, Json]:
     return {
         identity: {
             "question": each.question,
-            "values": {str(value): words for value, words in each.choices} or "whole numbers from 0 to 100",
+            "values": {str(value): words for value, words in each.choices}
+            or ("numbers from 0 to 1" if each.scale == "share" else "whole numbers from 0 to 100"),
         }
         for identity, each in criteria.items()
     }

@@ -4,12 +4,12 @@ Judges need no database. The application implements `CallStore` with database ro
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import astuple, dataclass, field
 from operator import add
 from statistics import median_low
-from typing import Literal, Protocol, Self, TypeAlias, cast, get_args
+from typing import Literal, Protocol, Self, TypeAlias, TypeVar, cast, get_args
 
 from evaluation._guards import checked_weight
 from evaluation._labels import Label
@@ -24,12 +24,11 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 Side = Literal["covered", "supported"]
 """The question of a check: does a summary express the claim (covered); does a source support it (supported)?"""
 
-RatingName = Literal["coherence", "conciseness"]
-"""The built-in criteria that judges rate."""
-
 ReplyFormat = Literal["json_schema", "json_object", "text"]
 """The reply formats that a server may accept, best first: JSON by a schema, any JSON object, plain text."""
 REPLY_FORMATS: tuple[ReplyFormat, ...] = get_args(ReplyFormat)
+
+_V = TypeVar("_V")
 
 BLANK_TEXT_REASON = "The text is empty."
 BLANK_CLAIM_REASON = "The claim contains no words."
@@ -109,8 +108,9 @@ class Verdict:
 class Rating:
     """A judge's rating of a summary; None means unscored, and `reason` explains why.
 
-    The value is on the criterion's own scale; the built-in criteria have [0, 1], higher is better. `evidence` has unit
-    numbers of the summary. `confidence` in [0, 1] is how sure the judge is; None if unknown.
+    The value is on the criterion's own scale. `evidence` has unit numbers of the summary. `confidence` in [0, 1] is how
+    sure the judge is; None if unknown. `expected` is the mean of the scale's values by the judge's probabilities of
+    them; None if the server gave no log-probabilities or the value is no single token. Scores use only the value.
     """
 
     value: float | None
@@ -118,6 +118,7 @@ class Rating:
     call: str | None = None
     evidence: tuple[int, ...] = ()
     confidence: float | None = None
+    expected: float | None = None
 
 
 def combined(ratings: Sequence[Rating]) -> Rating:
@@ -131,6 +132,7 @@ def combined(ratings: Sequence[Rating]) -> Rating:
         median_low(values) if is_of_scale else mean(values),
         evidence=tuple(sorted({number for each in ratings for number in each.evidence})),
         confidence=mean(each.confidence for each in ratings),
+        expected=mean(each.expected for each in ratings),
     )
 
 
@@ -193,15 +195,14 @@ class CoverRequest:
     """A request about a summary without its source.
 
     The judge decides for each claim whether the summary expresses it, and for each topic whether the summary mentions
-    it. It answers each question, and rates the summary by each built-in criterion in `ratings` and each of the user's
-    `criteria`. If `beside` is given, the judge reads it beside the summary, and only `criteria` are answered.
+    it. It answers each question, and rates the summary by each of the `criteria`. If `beside` is given, the
+    judge reads it beside the summary, and only `criteria` are answered.
     """
 
     summary: Text
     claims: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
-    ratings: tuple[RatingName, ...] = ()
     instruction: str = ""
     criteria: tuple[Criterion, ...] = ()
     beside: Text | None = None
@@ -209,14 +210,14 @@ class CoverRequest:
     @property
     def is_empty(self) -> bool:
         """Return True if nothing is asked."""
-        return not (self.claims or self.questions or self.topics or self.ratings or self.criteria)
+        return not (self.claims or self.questions or self.topics or self.criteria)
 
 
 @dataclass(frozen=True, slots=True)
 class CoverReading:
     """The answers to a `CoverRequest`, in its order: one for each claim, question and topic.
 
-    `ratings` has the answers to the built-in and the user's criteria by name.
+    `ratings` has the answers to the criteria by name.
     """
 
     claims: tuple[Verdict, ...] = ()
@@ -234,6 +235,9 @@ class StoredCall:
       are replaced.
     - `finish_reason`: the server's value, or "refusal", "rejected" or "not a completion".
     - `model`: the model name in the reply; "" if there is none.
+    - `chances`: the probabilities of the values in the reply, as JSON: for each "value", an object that has the value
+      first, and then other numbers that could stand in its place. It is empty if the value is no single token; "" if
+      the server gave no log-probabilities.
     """
 
     key: str
@@ -247,6 +251,7 @@ class StoredCall:
     completion_tokens: int | None = None
     seconds: float = 0.0
     model: str = ""
+    chances: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,20 +308,24 @@ class Meter:
 
 
 _METER: ContextVar[Meter | None] = ContextVar("_METER", default=None)
+_MADE: ContextVar[set[str] | None] = ContextVar("_MADE", default=None)
 
 
 @contextmanager
-def metered() -> Iterator[Meter]:
+def _holding(variable: ContextVar[_V | None], value: _V) -> Iterator[_V]:
+    token = variable.set(value)
+    try:
+        yield value
+    finally:
+        variable.reset(token)
+
+
+def metered() -> AbstractContextManager[Meter]:
     """Measure the calls of this context and of tasks that are started in it.
 
     Example: `with metered() as meter: ...` and then `meter.usage.calls`.
     """
-    meter = Meter()
-    token = _METER.set(meter)
-    try:
-        yield meter
-    finally:
-        _METER.reset(token)
+    return _holding(_METER, Meter())
 
 
 def note_usage(usage: Usage) -> None:
@@ -333,25 +342,14 @@ def note_served(model: str) -> None:
         meter.models.add(model)
 
 
-_MADE: ContextVar[set[str] | None] = ContextVar("_MADE", default=None)
-
-
-@contextmanager
-def one_pass() -> Iterator[None]:
+def one_pass() -> AbstractContextManager[set[str] | None]:
     """Treat all questions of this context, and of tasks that are started in it, as one pass.
 
     A judge asks the same question at most twice in a pass. It ignores unusable stored replies of earlier passes, so
     that a temporary fault of a provider does not affect later runs. Outside this context, each list of items is a
     pass of its own. A nested context has no effect.
     """
-    if _MADE.get() is not None:
-        yield
-        return
-    token = _MADE.set(set())
-    try:
-        yield
-    finally:
-        _MADE.reset(token)
+    return nullcontext() if _MADE.get() is not None else _holding(_MADE, set())
 
 
 def note_made(key: str) -> None:
@@ -404,11 +402,9 @@ class Budget(Protocol):
 
     async def reserve(self, cost: float) -> None:
         """Reserve the expected cost of a call; wait until it fits. Raises BudgetSpent if it can never fit."""
-        ...
 
     async def settle(self, reserved: float, cost: float) -> None:
         """Replace a reservation by the actual cost of the call."""
-        ...
 
 
 class CallStore(Protocol):
@@ -416,11 +412,9 @@ class CallStore(Protocol):
 
     async def get(self, key: str) -> StoredCall | None:
         """Return the call with this key; None if it does not exist."""
-        ...
 
     async def put(self, call: StoredCall) -> None:
         """Store a call. A call with the same key is kept instead."""
-        ...
 
 
 class MemoryCallStore:
@@ -454,26 +448,21 @@ class Judge(Protocol):
     @property
     def name(self) -> str:
         """Return the name that people see."""
-        ...
 
     @property
     def kind(self) -> str:
         """Return "lexical", "openai" or "panel"."""
-        ...
 
     @property
     def signature(self) -> str:
         """Return a text that identifies the judge, its version and its prompts. Equal signatures give equal answers."""
-        ...
 
     @property
     def concurrency(self) -> int:
         """Return the largest number of simultaneous calls."""
-        ...
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
         """Answer a request about the document, in one call if it fits."""
-        ...
 
     async def align_summary(
         self, source: Text, summary: Text, *, instruction: str = ""
@@ -482,25 +471,20 @@ class Judge(Protocol):
 
         A blank summary has no claims. Raises UnusableReply if the claims of a unit are missing.
         """
-        ...
 
     async def check_source(
         self, claims: Sequence[str], source: Text, *, instruction: str = ""
     ) -> tuple[Verdict, ...]:
         """Check whether the source supports each claim; one verdict per claim, in order."""
-        ...
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
         """Answer a request about a summary alone, in one call if it fits."""
-        ...
 
     def again(self, token: str) -> "Judge":
         """Return a copy of the judge that asks stored questions again, under call keys with the token."""
-        ...
 
     async def aclose(self) -> None:
         """Close the connections that the judge has in the running event loop. The judge can still be used."""
-        ...
 
 
 def is_worded(content: str) -> bool:

@@ -8,8 +8,8 @@ from typing import Any, Literal, Self, TypedDict, cast, get_args
 from evaluation._guards import checked_scale, checked_share, checked_weight
 from evaluation._labels import LEAST_SCORED, Label, checked_labels
 from evaluation.errors import EvaluationError, InvalidBudget
-from evaluation.judging.protocol import DocumentRequest, RatingName, Text
-from evaluation.metrics._criteria import Criterion, checked_criteria
+from evaluation.judging.protocol import DocumentRequest, Text
+from evaluation.metrics._criteria import JUDGED, Criterion, checked_criteria
 
 Metric = Literal[
     "coverage",
@@ -177,10 +177,10 @@ class Options:
         )
 
     @property
-    def ratings(self) -> tuple[RatingName, ...]:
-        """Return the built-in criteria among the metrics, which the judge rates."""
-        names: tuple[RatingName, ...] = ("coherence", "conciseness")
-        return tuple(name for name in names if name in self.metrics)
+    def rated(self) -> tuple[Criterion, ...]:
+        """Return the criteria that the judge rates: the built-in ones among the metrics, and the user's."""
+        names = [name for name in ("coherence", "conciseness") if name in self.metrics]
+        return *(JUDGED[name] for name in names), *self.criteria
 
 
 @dataclass(frozen=True, slots=True)

@@ -309,13 +309,12 @@ class _Desk:
                 claims if self._given is None else _open(self._given),
                 questions,
                 reading.topics or (),
-                options.ratings,
                 options.instruction,
             ),
             takes_claims=aligns and own is None,
             own_claims=_open(own or ()) if aligns else (),
         )
-        return asked.rating(options.criteria, summary.reference)
+        return asked.rating(options.rated, summary.reference)
 
     async def keep(self, summary: Case, answers: Answers) -> None:
         self._is_asked = True

@@ -21,7 +21,6 @@ from evaluation.judging.protocol import (
     JudgedClaim,
     Question,
     Rating,
-    RatingName,
     Verdict,
     is_worded,
 )
@@ -106,13 +105,12 @@ class Scores:
 
     def details(self) -> EvaluationDetails:
         """Return all verdicts that the scores use."""
-        covered = self.facts.covered
         return EvaluationDetails(
             self._claims or (),
             self.facts.aligned or (),
             self._questions or (),
             self._topics or (),
-            ({} if covered is None else dict(covered.ratings)) | self.facts.ratings,
+            self.facts.ratings,
             self._missing_elements,
         )
 
@@ -301,12 +299,10 @@ class Scores:
         count = counts.scored + counts.unscored
         return f"{counts.scored} of {count} {what} are scored, less than the least share of {least:g}."
 
-    def _rating(self, name: RatingName) -> Rating:
+    def _rating(self, name: str) -> Rating:
         if self.case.summary.is_blank:
             return Rating(None, EMPTY_SUMMARY)
-        if self.facts.covered is None:
-            return Rating(None, self._fault("ratings"))
-        return self.facts.covered.ratings.get(name, Rating(None, self._fault("ratings")))
+        return self.facts.ratings.get(name, Rating(None, self._fault("ratings")))
 
     def _own_rating(self, criterion: Criterion) -> tuple[float | None, str]:
         if self.case.summary.is_blank:

@@ -20,7 +20,7 @@ from annotation.core.refusals import NotFound
 from annotation.judging.queries.run_estimate import run_estimate
 from annotation.judging.queries.run_metrics import parts_of
 from annotation.judging.services.judges import judge_by_name
-from annotation.judging.services.start_run import cap_in
+from annotation.judging.services.start_run import number_in
 from annotation.models import SCORE_SIDES, Analysis, Judge, Project, Run
 from annotation.web.confirm import ask_to_confirm, is_confirmed
 from annotation.web.htmx import Request
@@ -95,7 +95,7 @@ def teach(request: Request, slug: str) -> HttpResponse:
     """Start a trial of the named judge with examples and show the run."""
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="judge")
     row = judge_by_name(request.POST.get("judge", ""), room.project)
-    max_cost = cap_in(request.POST)
+    max_cost = number_in(request.POST, "max_cost")
     if not is_confirmed(request):
         return _confirm_teaching(request, room, row)
     run = teach_judge(project=room.project, judge=row, by=request.user, max_cost=max_cost)

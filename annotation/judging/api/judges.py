@@ -19,18 +19,8 @@ from annotation.api.schema import operation
 from annotation.core.lists import Viewer
 from annotation.core.permissions import Verb, verbs_in
 from annotation.core.refusals import Invalid
-from annotation.judging.queries.judges import (
-    JUDGES,
-    judges_of,
-    members_of,
-    served_models,
-)
-from annotation.judging.services.save_judge import (
-    LONGEST_KEY,
-    PROFILE,
-    add_judge,
-    change_judge,
-)
+from annotation.judging.queries.judges import JUDGES, judges_of, members_of, served_models
+from annotation.judging.services.save_judge import LONGEST_KEY, PROFILE, add_judge, change_judge
 from annotation.models import Judge, Project
 
 if TYPE_CHECKING:
@@ -77,7 +67,9 @@ class NewJudge(JudgeProfile):
 
 
 class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):  # type: ignore[valid-type, misc]
-    has_key = serializers.SerializerMethodField(help_text="Whether an API key is stored for it.")
+    has_key = serializers.BooleanField(
+        source="sealed_key", read_only=True, help_text="Whether an API key is stored for it."
+    )
     api_key_env = serializers.SerializerMethodField(help_text="Empty without a key and for shared judges.")
     served_models = serializers.SerializerMethodField(help_text="Models that its server named, oldest first.")
     reply_format = serializers.ChoiceField(choices=Judge.ReplyFormat.choices, allow_blank=True)
@@ -102,9 +94,6 @@ class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):  # type: ignore
             "addresses",
         )
         read_only_fields = fields
-
-    def get_has_key(self, judge: Judge) -> bool:
-        return bool(judge.sealed_key)
 
     def get_api_key_env(self, judge: Judge) -> str:
         return "" if judge.project_id is None else judge.api_key_env
@@ -161,11 +150,7 @@ class OneJudge(ApiView):
         project = self.enter(Verb.CHANGE_PROJECT)
         judge = _judge(project, public_id)
         changes = _told(project, self.body(JudgeProfile, partial=True))
-        return _shown(
-            self.person,
-            project,
-            change_judge(judge=judge, by=self.person, **changes),
-        )
+        return _shown(self.person, project, change_judge(judge=judge, by=self.person, **changes))
 
 
 def _judge(project: Project, public_id: str) -> Judge:

@@ -11,7 +11,6 @@ from django.db.models.functions import Length
 
 from annotation.core.criteria import asked_of_judges
 from annotation.judging.queries.judges import members_of
-from annotation.judging.queries.run_metrics import RunPart
 from annotation.models import Document, Judge, JudgeCall, Project, Summary, Verdict
 from evaluation.judging.protocol import Price
 
@@ -53,7 +52,7 @@ def run_estimate(
     *,
     project: Project,
     judge: Judge,
-    parts: Collection[RunPart],
+    parts: Collection[str],
     only: Iterable[int] | None = None,
     tokens_told: int = 0,
     repeat_share: float | None = None,

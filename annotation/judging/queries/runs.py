@@ -176,26 +176,21 @@ def run_progress(run: Run) -> RunProgress:
         state: row
         for state, *row in Job.objects.filter(run=run).values_list("state").annotate(*sums).order_by()
     }
-    jobs, total, done, unscored, usable = (
-        map(sum, zip(*by_state.values(), strict=True)) if by_state else [0] * 5
-    )
+    names = ("total_jobs", "summaries_total", "summaries_done", "unscored", "usable")
+    counts = {name: sum(row[place] for row in by_state.values()) for place, name in enumerate(names)}
     paid = usage_of(JudgeCall.objects.filter(run=run))
     in_state = {state: by_state[state][0] if state in by_state else 0 for state in Job.State.values}
     return RunProgress(
         **in_state,
-        total_jobs=jobs,
+        **counts,
         failing=_failing(run).count(),
-        summaries_total=total,
-        summaries_done=done,
-        unscored=unscored,
-        usable=usable,
         calls=paid.calls,
         prompt_tokens=paid.prompt_tokens,
         completion_tokens=paid.completion_tokens,
         # Read the cost again, because a job may have paid since the row was read.
         cost=Run.objects.filter(pk=run.pk).values_list("cost", flat=True).get(),
         failures=_failures(run),
-        unscored_reasons=why_unusable(run)[:REASONS_SHOWN] if unscored else [],
+        unscored_reasons=why_unusable(run)[:REASONS_SHOWN] if counts["unscored"] else [],
         rate=_rate(run) if run.state == Run.State.ACTIVE else None,
         served=served_in(JudgeCall.objects.filter(run=run)) if paid.calls else [],
         silent=_silent(run) if run.state == Run.State.ACTIVE else [],

@@ -49,13 +49,7 @@ def stop_run(
         return
     if run.state == Run.State.ACTIVE:
         end(run, Run.State.STOPPED, reason=reason)
-        log(
-            project=run.project,
-            actor=None,
-            verb="stop run",
-            target=run,
-            data={"reason": run.stop_reason},
-        )
+        log(project=run.project, actor=None, verb="stop run", target=run, data={"reason": run.stop_reason})
 
 
 def end(run: Run, state: Run.State, *, reason: str) -> int:

@@ -21,12 +21,7 @@ from annotation.core.jobs import workers_alive
 from annotation.core.refusals import Invalid, NotFound, Refusal
 from annotation.core.shared.sealed import seal, unseal
 from annotation.judging.queries.examples import examples_of, half_of, prompts_with
-from annotation.judging.queries.judges import (
-    address_of,
-    is_of,
-    judges_of,
-    members_of,
-)
+from annotation.judging.queries.judges import address_of, is_of, judges_of, members_of
 from annotation.judging.services.running.calls import RowCallStore
 from annotation.judging.services.running.database_thread import DatabaseThread
 from annotation.judging.services.running.spend import RunBudget
@@ -186,15 +181,18 @@ def remember_server(judge: Judge, reply_format: str, refused: Sequence[str]) -> 
 class JudgeAtWork:
     """A judge whose event loop runs in another thread, so that this thread can use the database."""
 
-    judge: AnsweringJudge
+    halves: Sequence[AnsweringJudge]
     row: Judge
     loop: asyncio.AbstractEventLoop
     thread: threading.Thread
-    of_other_half: AnsweringJudge | None = None
+
+    @property
+    def judge(self) -> AnsweringJudge:
+        return self.halves[0]
 
     def judge_of(self, document_set: DocumentSet) -> AnsweringJudge:
         """The judge for this set, with examples from the other half of the sets."""
-        return self.of_other_half if self.of_other_half and half_of(document_set.cluster) else self.judge
+        return self.halves[half_of(document_set.cluster) % len(self.halves)]
 
     def repeat_judge(self, document_set: DocumentSet, run: Run) -> AnsweringJudge | None:
         """The judge for repeated questions about this set. It ignores replies that earlier calls stored.
@@ -238,14 +236,14 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
 
         budget = None if run is None else opened.enter_context(closing(RunBudget(run)))
         examples = None if run is None else examples_of(judge)
-        told = None if examples is None else prompts_with(examples, 0, own_prompts(judge))
-        built = build(judge, store_of=store_of, remember=remember, budget=budget, told=told)
-        other = None
-        if examples is not None and isinstance(built, OpenAIJudge):
-            other = built.with_prompts(prompts_with(examples, 1, own_prompts(judge)))
+        told = [prompts_with(examples, half, own_prompts(judge)) for half in (0, 1)] if examples else [{}]
+        built = build(judge, store_of=store_of, remember=remember, budget=budget, told=told[0])
+        halves = [built]
+        if examples and isinstance(built, OpenAIJudge):
+            halves.append(built.with_prompts(told[1]))
         loop, thread = opened.enter_context(_loop_in_thread())
         try:
-            yield JudgeAtWork(built, judge, loop, thread, other)
+            yield JudgeAtWork(halves, judge, loop, thread)
         finally:
             ending = asyncio.run_coroutine_threadsafe(_end_asking(built), loop)
             while thread.is_alive() and not wait([ending], LOOK_ALIVE_SECONDS).done:

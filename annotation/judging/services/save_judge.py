@@ -28,48 +28,34 @@ from annotation.models import Judge, JudgeCall, JudgeExamples, Project, PromptVe
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+PER_MINUTE = ("calls_per_minute", "tokens_per_minute")
 LIMITS = (
     "temperature",
     "seed",
     "concurrency",
     "timeout_seconds",
     "max_tokens",
-    "calls_per_minute",
-    "tokens_per_minute",
+    *PER_MINUTE,
     "context_tokens",
 )
 PRICES = ("prompt_price", "completion_price")
-PROFILE = (
-    "name",
-    "kind",
-    "model",
-    "base_url",
-    "api_key_env",
-    *LIMITS,
-    *PRICES,
-    "custom_instruction",
-    "ask_next_below",
-)
+IDENTITY = ("name", "kind", "model")
+"""The columns that are fixed once the judge has answered."""
+PROFILE = (*IDENTITY, "base_url", "api_key_env", *LIMITS, *PRICES, "custom_instruction", "ask_next_below")
 """The columns of a judge that people fill in."""
 
 LONGEST_STEM = 55
 LONGEST_KEY = 1000
 
-IDENTITY = ("name", "kind", "model")
-"""The columns that are fixed once the judge has answered."""
-
 SERVER = ("model", "base_url")
 """The columns that determine the reply format of a judge's server."""
 
-_AT_LEAST_1 = "Enter at least 1{}."
-_OR_EMPTY = ", or leave it empty for no limit"
 NUMBER_BOUNDS: Mapping[str, tuple[float, float, str]] = {
     "temperature": (0, 2, "The temperature must be between 0 and 2."),
     "ask_next_below": (0, 1, "The confidence must be between 0 and 1."),
     "timeout_seconds": (math.ulp(0.0), sys.float_info.max, "The timeout must be above 0 seconds."),
-    "concurrency": (1, math.inf, _AT_LEAST_1.format(" concurrent call")),
-    "max_tokens": (1, math.inf, _AT_LEAST_1.format(" token")),
-    **dict.fromkeys(("calls_per_minute", "tokens_per_minute"), (1, math.inf, _AT_LEAST_1.format(_OR_EMPTY))),
+    **dict.fromkeys(("concurrency", "max_tokens"), (1, math.inf, "Enter at least 1.")),
+    **dict.fromkeys(PER_MINUTE, (1, math.inf, "Enter at least 1, or leave it empty for no limit.")),
     **dict.fromkeys(PRICES, (0, sys.float_info.max, "The price must be 0 or more.")),
 }
 """The minimum and maximum of each number, as in the database's constraints, with the message."""

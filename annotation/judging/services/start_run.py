@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.db.models import Count
@@ -18,25 +18,22 @@ from annotation.judging.queries.judges import members_of
 from annotation.judging.queries.run_metrics import OTHER_NAMES, RUN_METRICS, parts_of
 from annotation.judging.services.end_run import end, locked_run, settle
 from annotation.judging.services.judges import fault_of_use, has_price, require_of
-from annotation.judging.services.let_decide import decide
+from annotation.judging.services.let_decide import let_decide
 from annotation.judging.services.running.spend import cost_of_calls
-from annotation.models import (
-    Job,
-    Judge,
-    Project,
-    PromptVersion,
-    Run,
-    Summary,
-    Verdict,
-)
+from annotation.models import Job, Judge, Project, PromptVersion, Run, Summary
 from annotation.models.run import MOST_QUESTIONS_MADE
-from annotation.scoring.rescore import mark_due, rescore
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 WRONG_CAP = "The cost cap must be above 0."
 WRONG_SHARE = "The share to ask again must be above 0 and at most 1."
+NUMBERS: Mapping[str, tuple[Callable[[str], float], str, str]] = {
+    "n_questions": (int, "The number of questions must be a whole number.", "invalid_questions"),
+    "max_cost": (float, WRONG_CAP, "invalid_cap"),
+    "repeat_share": (float, WRONG_SHARE, "invalid_share"),
+}
+"""How each number of a form is read, with the message and the code of the refusal."""
 
 
 def start_run(
@@ -106,15 +103,9 @@ def start_run(
         data |= {"prompts": sorted(map(str, prompts))}
         data |= {"document_sets": len(totals)} | ({"trial_of": len(trial_of)} if trial_of is not None else {})
         log(project=project, actor=by, verb="start run", target=run, data=data)
-        is_stale = False
-        if trial_of is None and project.deciding_judge_id is None:
-            decide(project, judge, by)
-            is_stale = Verdict.objects.filter(check_row__project=project, judge=judge).exists()
-            if is_stale:
-                mark_due(project)
         jobs.enqueue(queued)
-    if is_stale:
-        rescore(project=project)
+    if trial_of is None and project.deciding_judge_id is None:
+        let_decide(project=project, judge=judge, by=by)
     return run
 
 
@@ -206,13 +197,14 @@ def names_once(metrics: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(OTHER_NAMES.get(name, name) for name in metrics))
 
 
-def cap_in(form: Mapping[str, str]) -> float | None:
-    """Read the field `max_cost` of a form; None if it is empty. Raises Invalid (code `invalid_cap`)."""
-    typed = form.get("max_cost", "").strip()
+def number_in(form: Mapping[str, str], name: str) -> Any:
+    """Read a number of `NUMBERS` in a form; None if it is empty. Raises Invalid."""
+    kind, message, code = NUMBERS[name]
+    typed = form.get(name, "").strip()
     try:
-        return float(typed) if typed else None
+        return kind(typed) if typed else None
     except ValueError:
-        raise Invalid(WRONG_CAP, field="max_cost", code="invalid_cap") from None
+        raise Invalid(message, field=name, code=code) from None
 
 
 def _faults_of_cap(max_cost: float | None, judge: Judge) -> Iterator[Invalid]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -46,27 +48,14 @@ else:
 
 KINDS = (Judge.Kind.OPENAI, Judge.Kind.PANEL)
 """The kinds of a project's own judges; the lexical judge is built in."""
-OF_SERVER = ("model", "base_url", "api_key", "api_key_env", *LIMITS, *PRICES, "custom_instruction", "prompts")
 OF_PANEL = ("members", "ask_next_below")
 ADVANCED = (*PRICES, *LIMITS, "custom_instruction", "prompts")
 """The advanced fields, which are folded."""
-PROVIDERS = {
-    "OpenAI": ("https://api.openai.com/v1", "gpt-5-mini", ""),
-    "Azure": (
-        "https://RESOURCE.openai.azure.com/openai/v1",
-        "DEPLOYMENT",
-        "Name the deployment as the model.",
-    ),
-    "Bedrock": (
-        "https://bedrock-runtime.REGION.amazonaws.com/openai/v1",
-        "openai.gpt-oss-120b-1:0",
-        "The key is a Bedrock API key. Another address is https://bedrock-mantle.REGION.api.aws/openai/v1.",
-    ),
-    "vLLM": ("http://HOST:8000/v1", "Qwen/Qwen3-32B", "It needs a key only if started with --api-key."),
-    "Ollama": ("http://HOST:11434/v1", "llama3.3", "It needs no key. `ollama list` names the models."),
-    "LiteLLM": ("http://HOST:4000/v1", "MODEL", "For Vertex, signed AWS credentials and other providers."),
-}
-"""The address, a model and a hint for each provider that can be chosen; the person replaces what is in capitals."""
+OF_SERVER = ("model", "base_url", "api_key", "api_key_env", *ADVANCED)
+PROVIDERS: dict[str, dict[str, str]] = tomllib.loads(
+    files("annotation.judging").joinpath("providers.toml").read_text("utf-8")
+)
+"""The address, a model and a hint for each provider that can be chosen."""
 CHOSEN = ("members", "prompts")
 """The related rows, in the order of the arguments of `profile_faults`."""
 
@@ -110,11 +99,6 @@ class ProfileForm(JudgeModelForm):
         if is_used(self.instance):
             for name in self.fields.keys() & set(IDENTITY):
                 self.fields[name].disabled = True
-        for name, field in self.fields.items():
-            described = [f"{name}-help"] if field.help_text else []
-            described += [f"{name}-fault"] if name in self.errors else []
-            if described:
-                field.widget.attrs["aria-describedby"] = " ".join(described)
 
     def _choose_key_fields(self, may_set_keys: bool, is_administrator: bool) -> None:
         variable = self.instance.api_key_env
@@ -171,10 +155,6 @@ class ProfileForm(JudgeModelForm):
     def advanced(self) -> list[Any]:
         return [field for field in self if field.name in ADVANCED]
 
-    @property
-    def has_advanced_faults(self) -> bool:
-        return any(name in self.errors for name in ADVANCED)
-
     def _post_clean(self) -> None:
         """Skip the checks of the model, because the service has checked everything already."""
 
@@ -201,7 +181,7 @@ def add(request: Request, slug: str) -> HttpResponse:
         judge_by_name(LEXICAL)  # A panel may have asked it.
     judge = Judge(project=room.project, kind=kind)
     if kind == Judge.Kind.OPENAI:
-        judge.base_url, judge.model, _ = _provider(request)
+        judge.base_url, judge.model = _provider(request)["base_url"], _provider(request)["model"]
     form = _profile_form(request, room, judge)
     return _form(request, room, Judge(project=room.project, kind=kind), form)
 
@@ -273,7 +253,7 @@ def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpRe
         "allowed": allowed_urls(),
         "providers": PROVIDERS,
         "provider": request.GET.get("provider", "OpenAI"),
-        "hint": _provider(request)[2],
+        "hint": _provider(request).get("hint", ""),
         "is_used": is_used(row),
         "served_models": [] if row._state.adding else served_models(row),
     }
@@ -298,7 +278,7 @@ def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpRe
     return render(request, "judging/judges/judge.html", context, status=status)
 
 
-def _provider(request: Request) -> tuple[str, str, str]:
+def _provider(request: Request) -> dict[str, str]:
     return PROVIDERS.get(request.GET.get("provider", ""), PROVIDERS["OpenAI"])
 
 

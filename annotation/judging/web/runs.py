@@ -15,22 +15,9 @@ from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import judges_of
 from annotation.judging.queries.run_estimate import RunEstimate, run_estimate
 from annotation.judging.queries.run_metrics import RUN_METRICS, parts_of
-from annotation.judging.queries.runs import (
-    RUNS,
-    calls_of,
-    is_worker_alive,
-    last_reply,
-    run_progress,
-)
+from annotation.judging.queries.runs import RUNS, calls_of, is_worker_alive, last_reply, run_progress
 from annotation.judging.services.judges import LEXICAL, has_price, judge_by_name
-from annotation.judging.services.start_run import (
-    WRONG_CAP,
-    WRONG_SHARE,
-    cancel_run,
-    cap_in,
-    faults_of_start,
-    resume_run,
-)
+from annotation.judging.services.start_run import NUMBERS, cancel_run, faults_of_start, number_in, resume_run
 from annotation.judging.services.start_run import start_run as start
 from annotation.models import Judge, Run
 from annotation.web.htmx import Request, page_or_fragment
@@ -38,13 +25,6 @@ from annotation.web.lists import list_page, listed
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 from evaluation.metrics import USUAL_METRICS
-
-FIELDS = ("judge", "n_questions", "max_cost", "repeat_share")
-NUMBERS = (
-    ("n_questions", int, "The number of questions must be a whole number.", "invalid_questions"),
-    ("max_cost", float, WRONG_CAP, "invalid_cap"),
-    ("repeat_share", float, WRONG_SHARE, "invalid_share"),
-)
 
 
 @screen("GET")
@@ -62,21 +42,23 @@ def runs(request: Request, slug: str) -> HttpResponseBase:
 def start_run(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.RUN, here="runs")
     metrics = request.POST.getlist("metrics")
-    form: dict[str, Any] = {name: request.POST.get(name, "") for name in FIELDS} | {"metrics": metrics}
+    form: dict[str, Any] = {name: request.POST.get(name, "") for name in ("judge", *NUMBERS)} | {
+        "metrics": metrics
+    }
     judge = judge_by_name(form["judge"], room.project)
     asked: dict[str, Any] = {"judge": judge, "metrics": metrics}
     faults: list[Invalid] = []
-    for name, kind, message, code in NUMBERS:
+    for name in NUMBERS:
         try:
-            asked[name] = kind(form[name]) if form[name].strip() else None
-        except ValueError:
+            asked[name] = number_in(form, name)
+        except Invalid as fault:
             asked[name] = None
-            faults.append(Invalid(message, field=name, code=code))
+            faults.append(fault)
     faults += faults_of_start(**asked)
     if faults:
         return _start_form(request, room, form, faults)
     # Start a run that costs money only if the person has seen the estimate for these choices.
-    choice = "|".join([*(form[name] for name in FIELDS), *sorted(metrics)])
+    choice = "|".join([*(form[name] for name in ("judge", *NUMBERS)), *sorted(metrics)])
     found = run_estimate(
         project=room.project, judge=judge, parts=parts_of(metrics), repeat_share=asked["repeat_share"]
     )
@@ -127,7 +109,9 @@ def cancel(request: Request, slug: str, run_id: str) -> HttpResponse:
 def resume(request: Request, slug: str, run_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.RUN, here="runs")
     try:
-        resumed = resume_run(run=_run(room, run_id), max_cost=cap_in(request.POST), by=request.user)
+        resumed = resume_run(
+            run=_run(room, run_id), max_cost=number_in(request.POST, "max_cost"), by=request.user
+        )
     except Invalid as refusal:
         return _show(request, room, _run(room, run_id), refusal=refusal)
     return _show(request, room, resumed) if request.htmx else redirect("run", slug=slug, run_id=run_id)

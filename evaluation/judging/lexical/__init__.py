@@ -102,9 +102,7 @@ class LexicalJudge:
             self._check(request.claims, request.summary, COVERED),
             self._answers(request.questions, request.summary, COVERED),
             self._check(request.topics, request.summary, COVERED),
-            dict.fromkeys(
-                (*request.ratings, *(each.name for each in request.criteria)), Rating(None, _NO_RATING)
-            ),
+            {each.name: Rating(None, _NO_RATING) for each in request.criteria},
         )
 
     def again(self, token: str) -> "LexicalJudge":
@@ -174,11 +172,8 @@ def _reason(found: Overlap, is_yes: bool) -> str:
     if found.opposed and found.evidence:
         return f"Much of the same in {where}, but with the opposite of: {found.opposed}."
     if not found.missing and not is_yes:
-        return (
-            f"Its words are in {where}, but not said together."
-            if found.evidence
-            else "Its words are far apart."
-        )
+        apart = f"Its words are in {where}, but not said together."
+        return apart if found.evidence else "Its words are far apart."
     if not found.missing:
         what = "Every word is found" if found.is_exact else "Every word, or a related one, is found"
         return f"{what}, most in {where}." if found.evidence else f"{what}."

@@ -12,7 +12,6 @@ from evaluation.judging._windows import (
     BYTES_FOR_FORMAT,
     BYTES_PER_TOKEN,
     SMALLEST_ROOM,
-    chunks,
     json_bytes,
     pieces_bytes,
 )
@@ -28,7 +27,7 @@ from evaluation.judging.openai._merged import (
     located,
     verdict_of,
 )
-from evaluation.judging.orchestration import claims_of, together
+from evaluation.judging.orchestration import chunks, claims_of, together
 from evaluation.judging.pace import Pace
 from evaluation.judging.parsing import Answer, storable
 from evaluation.judging.prompts import PROMPTS, Prompt, Step, align_input, canonical, cover_input, read_input
@@ -262,7 +261,7 @@ class OpenAIJudge:
     async def _cover(self, request: CoverRequest, step: Step, first: int = 1) -> CoverReading:
         items = CoverItems(request, step)
         own = {f"r{number}": each for number, each in enumerate(request.criteria, start=1)}
-        room = self._room(step, request.instruction, cover_input([], {}, request.ratings, own))
+        room = self._room(step, request.instruction, cover_input([], {}, own))
         calls = items.calls(room, self._limits.claims_per_call)
         parts = await together([ask(self._call, question, chunk, first) for question, chunk in calls])
         return items.reading(parts)

@@ -38,13 +38,13 @@ class Answered(Generic[_A_co]):
 class Question(Generic[_K, _A]):
     """The functions that ask about a list of items and read the reply.
 
-    `parts` returns the parts of the prompt that the items need. `parse` reads the answers to items from a reply;
+    `parts` returns the parts of the prompt that the items need. `parse` reads the answers to items from a call;
     `fault_of` explains a missing answer.
     """
 
     step: Step
     compose: Callable[[Sequence[_K]], Json]
-    parse: Callable[[str, Sequence[_K]], Mapping[_K, _A]]
+    parse: Callable[[StoredCall, Sequence[_K]], Mapping[_K, _A]]
     parts: Callable[[Sequence[_K]], Sequence[str]]
     fault_of: Callable[[str, Sequence[_K], _K], str]
     instruction: str = ""
@@ -107,7 +107,7 @@ async def _asked(call: MakeCall, question: Question[_K, _A], group: _Group[_K]) 
 
 def _read(question: Question[_K, _A], items: Sequence[_K], call: StoredCall) -> dict[_K, Answered[_A]]:
     fault = _fault(call)
-    answers: Mapping[_K, _A] = {} if fault else question.parse(call.reply, items)
+    answers: Mapping[_K, _A] = {} if fault else question.parse(call, items)
     key = None if call.finish_reason == "rejected" else call.key
     return {
         item: Answered(answers[item], "", key)

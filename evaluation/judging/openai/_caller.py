@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from evaluation.judging._windows import estimated_tokens
 from evaluation.judging.errors import JudgeRefused, JudgeUnavailable
-from evaluation.judging.openai._formats import OPTIONAL, KnownServer, Settings
+from evaluation.judging.openai._formats import LOGPROBS, OPTIONAL, KnownServer, Settings
 from evaluation.judging.openai._transport import NO_COMPLETION, Denied, Rejected, Reply, Service, Transient
 from evaluation.judging.pace import Pace
 from evaluation.judging.parsing import storable
@@ -194,6 +194,7 @@ class Caller:
             completion_tokens=reply.completion_tokens if reply else None,
             seconds=reply.seconds if reply else 0.0,
             model=storable(reply.model if reply else ""),
+            chances=reply.chances if reply else "",
         )
 
     async def _accepted(
@@ -210,6 +211,9 @@ class Caller:
                 return await self._persistent(session, body), left_out
             except Rejected as refusal:
                 name = _refused_in(body, refusal)
+                if name is None and "logprobs" in body and refusal.code not in _ABOUT_THE_CONTENT:
+                    # Some servers refuse an unknown parameter without naming it.
+                    name = "logprobs"
                 # A budget needs a maximum reply length, because without it the cost of a call has no limit.
                 is_needed = name and self._settings.budget is not None and left_out | {name} >= _LENGTHS
                 if name is None or is_needed:
@@ -224,6 +228,9 @@ class Caller:
         messages = [{"role": "system", "content": system}, {"role": "user", "content": request.message}]
         length = "max_completion_tokens" if "max_tokens" in left_out else "max_tokens"
         body: dict[str, Any] = {**self._settings.parameters, "messages": messages, length: most}
+        if "criteria" in request.parts and not left_out.intersection(LOGPROBS):
+            # Ask for the most tokens that OpenAI allows.
+            body |= {"logprobs": True, "top_logprobs": 20}
         if "stream" in left_out:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         if chosen == "json_schema":

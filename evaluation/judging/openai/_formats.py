@@ -11,7 +11,16 @@ from evaluation.judging.protocol import REPLY_FORMATS, Budget, CallStore, Json, 
 if TYPE_CHECKING:
     import httpx2
 
-OPTIONAL = ("temperature", "seed", "max_tokens", "max_completion_tokens", "stream", "stream_options")
+LOGPROBS = ("logprobs", "top_logprobs")
+OPTIONAL = (
+    "temperature",
+    "seed",
+    "max_tokens",
+    "max_completion_tokens",
+    "stream",
+    "stream_options",
+    *LOGPROBS,
+)
 """Parameters that servers may refuse. "stream" means whole replies; a server that refuses them gets requests for
 a stream. If "max_tokens" is refused, the newer name is used."""
 

@@ -3,23 +3,23 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from evaluation.judging._windows import chunks, fitted, merged, named_bytes, pieces_bytes, windows
+from evaluation.judging._windows import fitted, merged, named_bytes, pieces_bytes, windows
 from evaluation.judging.openai._asking import Answered, Question
+from evaluation.judging.orchestration import chunks
 from evaluation.judging.parsing import (
     Answer,
     answer_fault,
     criterion_fault,
+    expected_values,
     list_fault,
     parse_aligned,
     parse_claims,
     parse_criteria,
     parse_questions,
-    parse_ratings,
     parse_topics,
     parse_verdicts,
-    rating_fault,
     unit_fault,
 )
 from evaluation.judging.prompts import (
@@ -40,7 +40,7 @@ from evaluation.judging.protocol import (
     ExtractedClaim,
     Json,
     Rating,
-    RatingName,
+    StoredCall,
     Text,
     Verdict,
     combined,
@@ -95,7 +95,7 @@ def verdict_of(answered: Answered[Answer]) -> Verdict:
     return Verdict(answer.label, answer.probability, answer.evidence, answer.reason, answered.call)
 
 
-def over_windows(parts: Iterable[Mapping[_K, Answered[Answer]]], item: _K) -> Answered[Answer]:
+def over_windows(parts: Iterable[Mapping[_K, Answered[Any]]], item: _K) -> Answered[Answer]:
     """Merge the answers to an item from all windows of a text."""
     found = [part[item] for part in parts if item in part]
     if len(found) == 1:
@@ -105,15 +105,6 @@ def over_windows(parts: Iterable[Mapping[_K, Answered[Answer]]], item: _K) -> An
         return next(each for each in found if each.answer is None)
     deciding = next(each for each in found if each.answer and each.answer.label == answer.label)
     return Answered(answer, "", deciding.call)
-
-
-def answers_of(part: Mapping[str, Answered[object]], items: Iterable[str]) -> dict[str, Answered[Answer]]:
-    """Return the answers to those of the items that `part` has asked about."""
-    return {
-        item: Answered(found.answer if isinstance(found.answer, Answer) else None, found.reason, found.call)
-        for item in items
-        if (found := part.get(item)) is not None
-    }
 
 
 def align_question(
@@ -126,7 +117,7 @@ def align_question(
     return Question(
         "align_summary",
         compose=lambda wanted: align_input(pieces, units, None if set(wanted) == everything else wanted),
-        parse=lambda reply, wanted: parse_aligned(reply, wanted, len(summary.unit_spans), count),
+        parse=lambda call, wanted: parse_aligned(call.reply, wanted, len(summary.unit_spans), count),
         parts=lambda wanted: ("units",) if set(wanted) == everything else ("units", "wanted"),
         fault_of=lambda reply, _, number: unit_fault(reply, number, len(summary.unit_spans)),
         instruction=instruction,
@@ -218,9 +209,8 @@ class ReadItems:
         )
 
     def _answered(self, parts: Sequence[Mapping[str, Answered[Taken]]]) -> tuple[ClosedQuestion, ...]:
-        answers = [answers_of(part, self._given) for part in parts]
         questions = {
-            text: self._rules.get(identity) or verdict_of(over_windows(answers, identity))
+            text: self._rules.get(identity) or verdict_of(over_windows(parts, identity))
             for identity, text in self._given.items()
         }
         for part in parts:
@@ -278,7 +268,8 @@ class ReadItems:
             }
             return [name for name, is_asked in asked.items() if is_asked]
 
-        def parse(reply: str, items: Sequence[str]) -> dict[str, Taken]:
+        def parse(call: StoredCall, items: Sequence[str]) -> dict[str, Taken]:
+            reply = call.reply
             numbers = {self._units[item]: item for item in items if item in self._units}
             taken: dict[str, Taken] = {
                 numbers[number]: Listed(claims)
@@ -309,8 +300,8 @@ class ReadItems:
 class CoverItems:
     """The items of a `CoverRequest` under their ids in the prompt.
 
-    Claims, questions, topics and criteria are numbered (c1, q1, t1, r1); a built-in rating has its name. In the step
-    `check_supported` there are only claims, and the text is the source, or only criteria that are read beside a text.
+    Claims, questions, topics and criteria are numbered (c1, q1, t1, r1). In the step `check_supported` there
+    are only claims, and the text is the source, or only criteria that are read beside a text.
     """
 
     def __init__(self, request: CoverRequest, step: Step = "cover_summary") -> None:
@@ -330,7 +321,6 @@ class CoverItems:
             for item, text in texts.items()
             if (rule := verdict_by_rule(text, request.summary)) is not None
         }
-        self._ratings: tuple[RatingName, ...] = () if request.summary.is_blank else request.ratings
         self._criteria = {f"r{number}": each for number, each in enumerate(request.criteria, start=1)}
 
     def calls(self, room: int | None, most: int) -> list[tuple[Question[str, Found], Sequence[str]]]:
@@ -349,9 +339,9 @@ class CoverItems:
             if room < 0:
                 return []
         found, cut = fitted(self._request.summary, asked, size, most, None if beside else room)
-        # Ratings need no call of their own if another item is asked about.
-        if rated := [*self._ratings, *(() if self._request.summary.is_blank else self._criteria)]:
-            cut = [[*(cut[0] if cut else ()), *rated], *cut[1:]]
+        # Criteria need no call of their own if another item is asked about.
+        if self._criteria and not self._request.summary.is_blank:
+            cut = [[*(cut[0] if cut else ()), *self._criteria], *cut[1:]]
         return [(self._question(pieces), chunk) for pieces in found for chunk in cut]
 
     def _question(self, pieces: Pieces) -> Question[str, Found]:
@@ -364,27 +354,23 @@ class CoverItems:
                 for kind, texts in self._kinds.items()
             }
 
-        def ratings(items: Sequence[str]) -> list[RatingName]:
-            return [name for name in self._ratings if name in items]
-
         def criteria(items: Sequence[str]) -> dict[str, Criterion]:
             return {item: each for item, each in self._criteria.items() if item in items}
 
-        def parse(reply: str, items: Sequence[str]) -> dict[str, Found]:
-            rated, own = ratings(items), criteria(items)
-            identities = [item for item in items if item not in rated and item not in own]
-            found: dict[str, Found] = dict(parse_verdicts(reply, identities, count))
-            for item, (value, reason, evidence, sure) in parse_criteria(reply, own, count).items():
-                found[item] = Rating(value, reason, None, evidence, sure)
-            if rated:
-                rates = parse_ratings(reply, rated)
-                found.update({name: Rating(value, reason) for name, (value, reason) in rates.items()})
+        def judged(items: Sequence[str]) -> list[str]:
+            return [item for item in items if item not in self._criteria]
+
+        def parse(call: StoredCall, items: Sequence[str]) -> dict[str, Found]:
+            found: dict[str, Found] = dict(parse_verdicts(call.reply, judged(items), count))
+            own = criteria(items)
+            expected = expected_values(call.reply, call.chances, own)
+            for item, (value, reason, evidence, sure) in parse_criteria(call.reply, own, count).items():
+                found[item] = Rating(value, reason, None, evidence, sure, expected.get(item))
             return found
 
         def parts(items: Sequence[str]) -> list[str]:
-            kinds = [kind for kind, texts in chosen(items).items() if texts]
-            rated = {"ratings": ratings(items), "criteria": criteria(items)}
-            return [*kinds, *(kind for kind, some in rated.items() if some)]
+            asked = {**chosen(items), "criteria": criteria(items)}
+            return [kind for kind, some in asked.items() if some]
 
         def compose(items: Sequence[str]) -> Json:
             if self._request.beside is not None:
@@ -396,28 +382,21 @@ class CoverItems:
                 }
             if self._step == "check_supported":
                 return {"text": numbered(pieces), "claims": chosen(items)["claims"]}
-            return cover_input(pieces, chosen(items), ratings(items), criteria(items))
+            return cover_input(pieces, chosen(items), criteria(items))
 
         def fault_of(reply: str, items: Sequence[str], item: str) -> str:
-            rated, own = ratings(items), criteria(items)
-            if item in rated:
-                return rating_fault(reply, item)
-            if item in own:
-                return criterion_fault(reply, own, item)
-            return answer_fault(
-                reply, [each for each in items if each not in rated and each not in own], item
-            )
+            if item in self._criteria:
+                return criterion_fault(reply, criteria(items), item)
+            return answer_fault(reply, judged(items), item)
 
         return Question(self._step, compose, parse, parts, fault_of, self._request.instruction)
 
     def reading(self, parts: Sequence[Mapping[str, Answered[Found]]]) -> CoverReading:
         """Combine the answers of all calls to a reading."""
-        names: dict[str, str] = {name: name for name in self._request.ratings}
-        names |= {item: each.name for item, each in self._criteria.items()}
         otherwise = BLANK_TEXT_REASON if self._request.summary.is_blank else TOO_LONG
         rated = {
-            name: _rating([part[item] for part in parts if item in part], otherwise)
-            for item, name in names.items()
+            each.name: _rating([part[item] for part in parts if item in part], otherwise)
+            for item, each in self._criteria.items()
         }
         return CoverReading(
             self._verdicts("claims", parts),
@@ -427,9 +406,9 @@ class CoverItems:
         )
 
     def _verdicts(self, kind: str, parts: Sequence[Mapping[str, Answered[Found]]]) -> tuple[Verdict, ...]:
-        items = self._kinds[kind]
-        answers = [answers_of(part, items) for part in parts]
-        return tuple(self._rules.get(item) or verdict_of(over_windows(answers, item)) for item in items)
+        return tuple(
+            self._rules.get(item) or verdict_of(over_windows(parts, item)) for item in self._kinds[kind]
+        )
 
 
 def _rating(found: Sequence[Answered[Found]], otherwise: str) -> Rating:

@@ -4,6 +4,7 @@ Only this module uses the package.
 """
 
 import json
+import math
 import re
 import ssl
 import time
@@ -12,6 +13,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import httpx2
@@ -45,6 +47,7 @@ NO_COMPLETION = "not a completion"
 # Larger numbers in a reply are ignored, because they exceed the database's columns.
 _MOST_TOKENS = 2**31 - 1
 _POOLS = 16
+_VALUE = re.compile(r'"value"\s*:\s*"?(\d{1,3})(?!\d)')
 MOST_REPLY_BYTES = 4 * 1024**2
 """The largest size of a reply after decompression; longer ones are not read to their end."""
 _ABOUT_LENGTH = frozenset({b"content-encoding", b"content-length"})
@@ -79,7 +82,10 @@ class Denied(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A server's reply. `content` is the text of the answer or refusal, `model` is the model name in the reply."""
+    """A server's reply. `content` is the text of the answer or refusal, `model` is the model name in the reply.
+
+    `chances` are described at `StoredCall`.
+    """
 
     request: str
     content: str
@@ -88,6 +94,7 @@ class Reply:
     completion_tokens: int | None
     seconds: float
     model: str = ""
+    chances: str = ""
 
 
 class _SealedClient(openai.AsyncOpenAI):
@@ -361,7 +368,27 @@ def _reply(request: str, content: bytes, seconds: float) -> Reply:
         _count(usage.get("completion_tokens")),
         seconds,
         _string(_member(body, "model")),
+        _chances(text, _member(choice.get("logprobs"), "content")),
     )
+
+
+def _chances(text: str, told: object) -> str:
+    tokens = told if isinstance(told, list) else []
+    names = [_string(_member(each, "token")) for each in tokens]
+    if not tokens or "".join(names) != text:
+        return ""
+    ends = {end: place for place, end in enumerate(accumulate(map(len, names)))}
+    found: list[dict[str, float]] = []
+    for value in _VALUE.finditer(text):
+        place = ends.get(value.end(), -1)
+        is_single = names[place].strip() == value[1]
+        found.append({value[1]: 0.0} if is_single else {})
+        listed = _member(tokens[place], "top_logprobs") if is_single else None
+        for each in listed if isinstance(listed, list) else ():
+            number, chance = _string(_member(each, "token")).strip(), _member(each, "logprob")
+            if number.isdecimal() and isinstance(chance, int | float) and math.isfinite(chance):
+                found[-1][number] = found[-1].get(number, 0.0) + math.exp(min(chance, 0.0))
+    return canonical(found)
 
 
 def _streamed(content: bytes) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def test_the_stored_key_of_a_judge_is_on_no_page(world: World, staff: StaffDoor)
     ("changes", "told"),
     [
         ({"base_url": "http://169.254.169.254/latest"}, "COVERDICT_JUDGE_URLS"),
-        ({"concurrency": "0"}, "at least 1 concurrent call"),
+        ({"concurrency": "0"}, "Enter at least 1."),
         ({"kind": "panel", "base_url": "", "api_key_env": ""}, "Choose the panel"),
     ],
 )

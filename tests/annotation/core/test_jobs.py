@@ -88,9 +88,7 @@ def test_many_jobs_are_taken_under_one_token_in_as_many_statements_as_one(
     project = Project.objects.create(slug="mill", name="Mill")
     judge = Judge.objects.create(name="lexical", kind="lexical")
     for number in range(30):
-        add_document_set(
-            project, external_id=str(number), documents=["D."], summaries={"elm": "The mill burned."}
-        )
+        add_document_set(project, "D.", external_id=str(number), elm="The mill burned.")
     run = start_run(project=project, judge=judge, by=None)
     with django_assert_max_num_queries(6):
         first = jobs.take(due(run), most=20)

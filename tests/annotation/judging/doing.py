@@ -64,12 +64,11 @@ def judge_all(run: Run) -> None:
 
 def add_document_set(
     project: Project,
-    *,
-    external_id: str,
-    documents: Sequence[str],
-    summaries: dict[str, str],
+    *documents: str,
+    external_id: str = "a",
     reference: str | None = None,
     target_words: int | None = None,
+    **summaries: str,
 ) -> DocumentSet:
     """A document set with its units, one summary by each system named, and comparisons."""
     document_set = DocumentSet.objects.create(project=project, external_id=external_id)

@@ -43,10 +43,10 @@ def test_a_worker_outlives_its_broker(
         for number in range(SETS):
             add_document_set(
                 project,
+                f"On day {number} the mill burned down.",
                 external_id=f"set {number}",
-                documents=[f"On day {number} the mill burned down."],
                 reference=f"On day {number} the mill burned down.",
-                summaries={"a": f"On day {number} it burned."},
+                a=f"On day {number} it burned.",
             )
         environment = {**subprocess_env, "CELERY_BROKER_URL": url}
         with workers(environment) as [worker]:

@@ -33,10 +33,10 @@ def project(transactional_db: None) -> Project:
     made = Project.objects.create(slug="mill", name="Mill study")
     add_document_set(
         made,
-        external_id="a",
-        documents=["The mill burned down at night. Nobody was hurt."],
+        "The mill burned down at night. Nobody was hurt.",
         reference="The mill burned down at night.",
-        summaries={"elm": "The mill burned down at night. Rain fell.", "fir": "Nobody was hurt."},
+        elm="The mill burned down at night. Rain fell.",
+        fir="Nobody was hurt.",
     )
     return made
 

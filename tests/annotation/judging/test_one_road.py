@@ -55,9 +55,7 @@ def test_equal_replies_make_equal_scores(
     for number in range(3):
         source, reference = SOURCE.format(number), REFERENCE.format(number)
         summaries = {name: text.format(number) for name, text in SUMMARIES.items()}
-        add_document_set(
-            project, external_id=str(number), documents=[source], reference=reference, summaries=summaries
-        )
+        add_document_set(project, source, external_id=str(number), reference=reference, **summaries)
         items += [
             SummaryInput(source, text, reference, key=f"{number} {name}") for name, text in summaries.items()
         ]

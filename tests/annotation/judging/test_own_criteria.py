@@ -11,9 +11,12 @@ from annotation.judging.queries.run_metrics import parts_of
 from annotation.models import Judge, Project, Rating
 from annotation.projects.services.set_criteria import set_criteria
 from evaluation.metrics import Criterion
+from tests.annotation.exports.reading import exported
 from tests.annotation.judging.doing import add_document_set, run_to_end
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.llm_server import LLMServer
 
 TEXT = "The mill burned down at night. Nobody was hurt."
@@ -25,9 +28,7 @@ NEAR = Criterion("near", "Is it near?", (0, 2), reads="reference", answered_by="
 @pytest.fixture
 def project(db: None) -> Project:
     made = Project.objects.create(slug="mill", name="Mill study")
-    add_document_set(
-        made, external_id="a", documents=[TEXT], reference=TEXT, summaries={"elm": TEXT, "oak": " "}
-    )
+    add_document_set(made, TEXT, reference=TEXT, elm=TEXT, oak=" ")
     return made
 
 
@@ -37,11 +38,12 @@ def rated(project: Project) -> list[tuple[str, str, float | None]]:
 
 
 def test_criteria_are_answered_once_and_a_new_version_again(
-    project: Project, llm_judge: Judge, llm_server: LLMServer
+    project: Project, llm_judge: Judge, llm_server: LLMServer, tmp_path: Path
 ) -> None:
     assert project.usual_metrics == ["coverage", "alignment"]
     set_criteria(project, [TONE, TRUE, NEAR])
     assert project.usual_metrics == ["coverage", "alignment", "criteria"]
+    llm_server.chances = {"4": 0.6, "5": 0.2}
     run_to_end(project, llm_judge, ["coverage", "criteria"])
     # The empty summary is unscored; the others get the last but one value of each scale.
     elm = [("elm", "near", 1.0), ("elm", "tone", 4.0), ("elm", "true", 0.0)]
@@ -49,6 +51,11 @@ def test_criteria_are_answered_once_and_a_new_version_again(
     assert {each[2] for each in rated(project) if each[0] == "oak"} == {None}
     tone = Rating.objects.get(criterion__name="tone", summary__system__name="elm")
     assert (tone.reason, tone.evidence, tone.confidence) == ("fair", [1], 0.9)
+    # 4 has .6 and 5 has .2 of .8.
+    assert tone.expected == pytest.approx(4.25)
+    rows = exported(project, "answers", tmp_path / "answers.jsonl")
+    told = {row["claim_id"]: row["expected"] for row in rows if row["kind"] == "rating" and row["value"]}
+    assert told["tone"] == pytest.approx(4.25)
     # One call for the claims, one that covers them with the criterion that reads the summary alone, two beside a text.
     assert len(llm_server.calls) == 4
     run_to_end(project, llm_judge, ["coverage", "criteria"])

@@ -47,7 +47,7 @@ def otherwise(call: Call) -> Fault | None:
 def project(transactional_db: None) -> Project:
     made = Project.objects.create(slug="mill", name="Mill study")
     summaries = {"elm": TEXT, "fir": MILL, "oak": f"{HURT} {JUNE}"}
-    add_document_set(made, external_id="a", documents=[TEXT], reference=TEXT, summaries=summaries)
+    add_document_set(made, TEXT, reference=TEXT, **summaries)
     return made
 
 

@@ -29,12 +29,7 @@ class Asker:
     def __init__(self, environment: Mapping[str, str], judge: Judge, claim_seconds: float) -> None:
         command = [sys.executable, "-m", "tests.annotation.judging.asking", judge.name, str(claim_seconds)]
         self.process = subprocess.Popen(
-            command,
-            env=dict(environment),
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
+            command, env=dict(environment), cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         assert self.process.stdout is not None
         assert self.process.stdout.readline() == "ready\n", "the process ended; what it said is above"
@@ -88,10 +83,9 @@ def test_two_workers_at_runs_over_the_same_texts_pay_once(
     for slug in SLUGS:
         add_document_set(
             Project.objects.create(slug=slug, name=slug),
-            external_id="a",
-            documents=[" ".join(SENTENCES)],
+            " ".join(SENTENCES),
             reference=" ".join(SENTENCES),
-            summaries={f"system {number}": sentence for number, sentence in enumerate(SENTENCES)},
+            **{f"system {number}": sentence for number, sentence in enumerate(SENTENCES)},
         )
     with workers(environment, 2):
         for starting in [

@@ -39,7 +39,7 @@ def obeyed(call: Call) -> Fault | None:
 
 def judged(slug: str, judge: Judge, summaries: dict[str, str]) -> Project:
     project = Project.objects.create(slug=slug, name=slug)
-    add_document_set(project, external_id="a", documents=[DOCUMENT], reference=DOCUMENT, summaries=summaries)
+    add_document_set(project, DOCUMENT, reference=DOCUMENT, **summaries)
     run_to_end(project, judge, METRICS)
     return project
 

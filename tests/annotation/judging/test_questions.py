@@ -27,13 +27,7 @@ GIVEN = ["Nobody was hurt?", "A new one opens in June?", "Prices rose?"]
 @pytest.fixture
 def project(db: None) -> Project:
     made = Project.objects.create(slug="mill", name="Mill study")
-    add_document_set(
-        made,
-        external_id="a",
-        documents=[SOURCE],
-        reference=ELM,
-        summaries={"elm": ELM, "fir": FIR, "oak": " "},
-    )
+    add_document_set(made, SOURCE, reference=ELM, elm=ELM, fir=FIR, oak=" ")
     return made
 
 
@@ -91,11 +85,7 @@ def test_what_is_missing_is_made_up_beside_the_given_ones(
     shared = llm_server.calls[0].question
     assert (shared["questions"], shared["n_questions"]) == ({"q1": "Prices rose?"}, 2)
     assert standing() == ["Prices rose?", "The mill burned down at night?", "Nobody was hurt?"]
-    assert list(questions().values_list("origin", flat=True)) == [
-        "person",
-        "judge",
-        "judge",
-    ]
+    assert list(questions().values_list("origin", flat=True)) == ["person", "judge", "judge"]
     # The source says yes to the two that were made up, elm to both.
     assert coverage("elm") == 1.0
 

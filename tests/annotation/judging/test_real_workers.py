@@ -67,10 +67,9 @@ def test_a_worker_killed_in_mid_run_loses_nothing_and_repeats_nothing(
     environment = {**subprocess_env, "DJANGO_SETTINGS_MODULE": QUICK}
     add_document_set(
         project,
-        external_id="a",
-        documents=["The mill burned down at night."],
+        "The mill burned down at night.",
         reference="The mill burned down at night. Nobody was hurt.",
-        summaries=summaries(),
+        **summaries(),
     )
     # One question takes claims from the reference, eight hold them against the summaries.
     questions = 1 + len(PLACES)

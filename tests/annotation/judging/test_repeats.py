@@ -35,10 +35,10 @@ def project(db: None, llm_judge: Judge, llm_server: LLMServer) -> Project:
         sentences = [f"The mill {number} has room {room}." for room in range(CLAIMS)]
         add_document_set(
             made,
+            " ".join(sentences),
             external_id=str(number),
-            documents=[" ".join(sentences)],
             reference=" ".join(sentences),
-            summaries={"elm": " ".join(sentences[: CLAIMS // 2])},
+            elm=" ".join(sentences[: CLAIMS // 2]),
         )
     judge_to_end(made, llm_judge)
     return made

@@ -6,15 +6,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.judging.queries.run_estimate import run_estimate
-from annotation.models import (
-    Document,
-    DocumentSet,
-    Judge,
-    JudgeCall,
-    Project,
-    Summary,
-    System,
-)
+from annotation.models import Document, DocumentSet, Judge, JudgeCall, Project, Summary, System
 
 
 def study(sets: int = 2, systems: int = 3) -> Project:

@@ -23,11 +23,7 @@ SILENT = r"server of {} has not answered for (\d+) s"
 
 
 def test_a_server_that_hangs_is_reported_within_15_seconds(
-    world: World,
-    mona: Client,
-    llm_judge: Judge,
-    llm_server: LLMServer,
-    subprocess_env: dict[str, str],
+    world: World, mona: Client, llm_judge: Judge, llm_server: LLMServer, subprocess_env: dict[str, str]
 ) -> None:
     llm_server.always(faults.hang())
     process = start_manage(subprocess_env, "evaluate", "harbour", "--judge", llm_judge.name, "--wait")

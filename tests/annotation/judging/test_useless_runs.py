@@ -24,7 +24,7 @@ WORDS = faults.text("Well, well.")
 
 
 def asks_about_summaries(call: Call) -> bool:
-    return bool(call.question.keys() & {"questions", "ratings", "topics", "claims"})
+    return bool(call.question.keys() & {"questions", "criteria", "topics", "claims"})
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_run_goes_on_where_ratings_fail_and_questions_do_not(
 ) -> None:
     # Twelve sets, of which each has an unusable rating: ten without any use in a row would stop it.
     llm_server.always(
-        faults.changed(lambda answer: answer | ({"ratings": []} if "ratings" in answer else {}))
+        faults.changed(lambda answer: answer | ({"criteria": []} if "criteria" in answer else {}))
     )
     run = judge_to_end(project_of(12), llm_judge, ["question_coverage", "coherence"])
     progress = run_progress(run)

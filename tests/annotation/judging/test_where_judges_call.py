@@ -43,11 +43,7 @@ def test_a_run_in_a_hostile_environment_asks_its_judge_s_own_server_without_a_ke
 
 
 def test_the_key_is_that_of_the_variable_that_the_row_names(
-    world: World,
-    llm_judge: Judge,
-    llm_server: LLMServer,
-    trap: LLMServer,
-    monkeypatch: pytest.MonkeyPatch,
+    world: World, llm_judge: Judge, llm_server: LLMServer, trap: LLMServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SCRIPTED_KEY", "sk-right")
     Judge.objects.filter(pk=llm_judge.pk).update(api_key_env="SCRIPTED_KEY")

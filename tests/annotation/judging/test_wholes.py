@@ -9,18 +9,7 @@ import pytest
 from annotation.analysis.explanation.explanation import explain
 from annotation.judging.queries.run_metrics import OTHER_NAMES, RUN_METRICS
 from annotation.judging.services.judges import judge_by_name
-from annotation.models import (
-    SCORES,
-    Check,
-    Claim,
-    Judge,
-    Project,
-    Rating,
-    Score,
-    Summary,
-    System,
-    Verdict,
-)
+from annotation.models import SCORES, Check, Claim, Judge, Project, Rating, Score, Summary, System, Verdict
 from annotation.scoring.records import score_rules, summary_records
 from annotation.scoring.rescore import rescore
 from evaluation.blend import score
@@ -42,13 +31,7 @@ METRICS = ["question_coverage", "conciseness", "completeness"]
 @pytest.fixture
 def project(db: None) -> Project:
     made = Project.objects.create(slug="mill", name="Mill study")
-    add_document_set(
-        made,
-        external_id="a",
-        documents=[SOURCE],
-        reference=ELM,
-        summaries={"elm": ELM, "fir": FIR, "oak": " "},
-    )
+    add_document_set(made, SOURCE, reference=ELM, elm=ELM, fir=FIR, oak=" ")
     return made
 
 
@@ -169,7 +152,7 @@ def test_completeness_says_what_is_missing(project: Project, llm_judge: Judge) -
 
 def test_redundancy_names_the_sentences_that_repeat(project: Project, llm_judge: Judge) -> None:
     twice = "The mill burned down. Nobody was hurt. The mill burned down."
-    add_document_set(project, external_id="b", documents=[SOURCE], reference=ELM, summaries={"yew": twice})
+    add_document_set(project, SOURCE, external_id="b", reference=ELM, yew=twice)
     run_to_end(project, llm_judge, ["redundancy"])
     # One of three sentences repeats another; the empty summary of oak has no sentence, so nothing to say of it.
     assert score_of(project, "yew").redundancy == pytest.approx(2 / 3)
@@ -188,7 +171,7 @@ def test_coherence_and_conciseness_are_rated_in_one_call(
 
 
 def test_completeness_of_a_source_without_elements_says_so(project: Project, llm_judge: Judge) -> None:
-    add_document_set(project, external_id="b", documents=["?! ..."], reference=ELM, summaries={"yew": ELM})
+    add_document_set(project, "?! ...", external_id="b", reference=ELM, yew=ELM)
     run_to_end(project, llm_judge, ["completeness"])
     assert computed(project, "yew", "completeness") == (0.0, "The source has no elements to cover.")
 
@@ -196,10 +179,10 @@ def test_completeness_of_a_source_without_elements_says_so(project: Project, llm
 def test_conciseness_that_cannot_be_computed_says_why(project: Project, llm_judge: Judge) -> None:
     add_document_set(
         project,
+        "工厂昨夜起火。没有人受伤。",
         external_id="b",
-        documents=["工厂昨夜起火。没有人受伤。"],
         reference="工厂昨夜起火。",
-        summaries={"yew": "工厂昨夜起火。"},
+        yew="工厂昨夜起火。",
     )
     run_to_end(project, llm_judge, ["conciseness"])
     project.refresh_from_db()

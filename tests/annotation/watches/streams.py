@@ -40,10 +40,10 @@ def pushed(project: Project, *, ago: int, kept: float, count: int = 12, kind: st
         share = kept + random_one.uniform(-0.1, 0.1)
         made = add_document_set(
             project,
+            " ".join(sentences),
             external_id=f"{ago}-{kept}-{number}",
-            documents=[" ".join(sentences)],
             reference=" ".join(sentences),
-            summaries={"ferry": " ".join(sentences[: round(share * SENTENCES)])},
+            ferry=" ".join(sentences[: round(share * SENTENCES)]),
         )
         made.metadata = {"kind": kind} if kind else {}
         made.save(update_fields=["metadata"])

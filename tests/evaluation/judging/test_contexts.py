@@ -12,6 +12,7 @@ from evaluation.judging import check_claims, extract_claims
 from evaluation.judging._windows import json_bytes, pieces_bytes, windows
 from evaluation.judging.errors import UnusableReply
 from evaluation.judging.protocol import CoverRequest, DocumentRequest, Side, Text
+from evaluation.metrics import JUDGED
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, LLMServer, faults
 
@@ -151,7 +152,7 @@ def test_a_summary_is_covered_whole(
 ) -> None:
     contents = tuple(sentences(asked))
     request = CoverRequest(
-        text(summary), contents, contents[:9], contents[:2], ("coherence",), "Mind the towns." * 20
+        text(summary), contents, contents[:9], contents[:2], "Mind the towns." * 20, (JUDGED["coherence"],)
     )
     reading = asyncio.run(narrow.cover_summary(request))
     assert_all_fit(llm_server)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evaluation.judging.parsing import criterion_fault, parse_criteria, read_value
-from evaluation.metrics import Criterion
+from evaluation.metrics import JUDGED, Criterion
 
 TONE = Criterion("tone", "Is the tone neutral?", (1, 5), ((1, "biased"), (5, "neutral")))
 SAFE = Criterion("safe", "Is it safe?", "yes_no")
@@ -34,9 +34,13 @@ ASKED = {"r1": TONE, "r2": SAFE}
         ("80 %", PART, 80),
         (0.8, PART, None),
         (101, PART, None),
+        ("0.7", JUDGED["coherence"], 0.7),
+        ("70%", JUDGED["coherence"], 0.7),
+        (7, JUDGED["coherence"], None),
+        ("4/5", JUDGED["coherence"], None),
     ],
 )
-def test_a_value_counts_only_on_the_scale(value: object, criterion: Criterion, meant: int | None) -> None:
+def test_a_value_counts_only_on_the_scale(value: object, criterion: Criterion, meant: float | None) -> None:
     assert read_value(value, criterion) == meant
 
 
@@ -66,3 +70,11 @@ def test_an_unclear_value_is_unscored_with_its_reason(
     said = reply(*entries)
     assert {key: each.value for key, each in parse_criteria(said, ASKED, 1).items()} == answered
     assert fault in criterion_fault(said, ASKED, "r1")
+
+
+@pytest.mark.parametrize("value", ["4/5", -0.5, 3])
+def test_one_share_off_the_scale_makes_all_uncertain(value: object) -> None:
+    asked = {"r1": TONE, "r2": JUDGED["coherence"], "r3": JUDGED["conciseness"]}
+    said = reply({"id": "r1", "value": 4}, {"id": "r2", "value": value}, {"id": "r3", "value": 1})
+    assert parse_criteria(said, asked, 1).keys() == {"r1"}
+    assert "has a scale of its own" in criterion_fault(said, asked, "r3")

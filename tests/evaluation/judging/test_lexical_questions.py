@@ -2,6 +2,7 @@ import asyncio
 
 from evaluation import LexicalJudge
 from evaluation.judging.protocol import CoverRequest, DocumentRequest, Text
+from evaluation.metrics import JUDGED
 
 SOURCE = Text.of("The dam broke in 1999. The dam flooded the town. Nobody slept. Geese flew over.")
 
@@ -19,7 +20,7 @@ def test_a_quoted_question_is_answered_by_what_it_quotes() -> None:
     asked = CoverRequest(
         Text.of("The dam broke in 1999."),
         questions=('Does the text say: "The dam broke in 1999."?', 'Does the text say: "Geese flew over."?'),
-        ratings=("coherence",),
+        criteria=(JUDGED["coherence"],),
     )
     reading = asyncio.run(LexicalJudge().cover_summary(asked))
     assert [answer.label for answer in reading.questions] == ["yes", "no"]

@@ -9,7 +9,6 @@ from evaluation.judging.parsing import (
     LONGEST_REASON,
     parse_aligned,
     parse_claims,
-    parse_ratings,
     parse_verdicts,
     read_label,
 )
@@ -331,9 +330,3 @@ def test_a_unit_that_is_not_in_the_text_means_that_claims_were_numbered() -> Non
     assert parse_claims(json.dumps({"units": texts}), [1, 2], 2) == {}
     on_a_scale = [{"unit": 1, "claims": [{"claim": "A.", "label": 1}, {"claim": "B.", "label": 4}]}]
     assert parse_aligned(json.dumps({"units": on_a_scale}), [1], 1, 4) == {}
-
-
-@pytest.mark.parametrize("rating", ["4/5", -0.5, 3])
-def test_one_rating_off_the_scale_makes_all_uncertain(rating: object) -> None:
-    ratings = [{"id": "coherence", "rating": rating}, {"id": "conciseness", "rating": 1}]
-    assert parse_ratings(json.dumps({"ratings": ratings}), ["coherence", "conciseness"]) == {}

@@ -9,10 +9,10 @@ from evaluation.judging.prompts import PROMPTS, Prompt, Step, canonical
 # Digests of what each version says. Anyone who changes a prompt's words or schema raises its version and records
 # the new digest under it: stored calls are found by version.
 RECORDED = {
-    ("check_supported", "3"): "f84da266296c2a08",
+    ("check_supported", "4"): "2a74b4a468e0a813",
     ("read_document", "2"): "2167ce49c54fcf20",
     ("align_summary", "2"): "525b6f00498288dc",
-    ("cover_summary", "1"): "3c812154dcea95f7",
+    ("cover_summary", "2"): "de48e0807faef754",
 }
 
 
@@ -66,7 +66,7 @@ def test_the_text_of_a_prompt_holds_all_its_words(step: Step) -> None:
         ("[claims]\nx", "needs words"),
         ("x\n[claims]\n", "needs words"),
         ("x" * 8001, "at most 8000"),
-        ("x\n[nothing]\ny", "no part 'nothing'; it has: claims, questions, topics, ratings"),
+        ("x\n[nothing]\ny", "no part 'nothing'; it has: claims, questions, topics, criteria"),
         ("x\n[claims]\ny\n[claims]\nz", "part twice"),
         ("x\0", "control characters"),
         ("x\ud800", "control characters"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from evaluation import OpenAIJudge, SummaryEvaluation, evaluate_summary
 from evaluation.judging import parsing
+from evaluation.metrics import JUDGED
 from tests.llm_server import Answer, LLMServer, faults
 
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5))
@@ -21,7 +22,7 @@ SHAPES = st.recursive(
                 ["units", "unit", "claims", "claim", "answers", "id", "label", "questions", "question"]
             )
             | st.sampled_from(
-                ["topics", "ratings", "rating", "evidence", "reason", "probability", "verdicts"]
+                ["topics", "criteria", "value", "evidence", "reason", "probability", "verdicts"]
             ),
             inner,
             max_size=4,
@@ -47,13 +48,13 @@ def test_no_shape_of_json_breaks_the_parsers(value: Answer) -> None:
     for fault in (
         parsing.answer_fault(reply, ["c1"], "c1"),
         parsing.unit_fault(reply, 1, 2),
-        parsing.rating_fault(reply, "coherence"),
+        parsing.criterion_fault(reply, JUDGED, "coherence"),
         parsing.list_fault(reply, "topics"),
     ):
         assert fault.startswith("the reply ")
     parsing.parse_topics(reply)
-    for rating, _ in parsing.parse_ratings(reply, ["coherence"]).values():
-        assert 0 <= rating <= 1
+    for rated in parsing.parse_criteria(reply, JUDGED, 3).values():
+        assert 0 <= rated.value <= 1
 
 
 def test_a_claim_without_a_readable_label_is_asked_about_alone(server: LLMServer) -> None:
@@ -128,20 +129,6 @@ def aligned(server: LLMServer) -> SummaryEvaluation:
     return evaluate_summary(
         "It rained. The mayor left.", "The mayor left. It snowed.", judge=judge, metrics=["alignment"]
     )
-
-
-@pytest.mark.parametrize(
-    ("reply", "expected"),
-    [
-        ('{"ratings": [{"id": "coherence", "rating": "0.7"}]}', {"coherence": (0.7, "")}),
-        ('{"ratings": [{"id": "Coherence", "rating": "70%", "reason": "ok"}]}', {"coherence": (0.7, "ok")}),
-        ('{"ratings": [{"id": "coherence", "rating": 7}]}', {}),
-        ('{"ratings": [{"id": "coherence", "rating": 0.1}, {"id": "coherence", "rating": 0.9}]}', {}),
-        ('{"ratings": [{"id": "beauty", "rating": 1}]}', {}),
-    ],
-)
-def test_ratings(reply: str, expected: dict[str, tuple[float, str]]) -> None:
-    assert parsing.parse_ratings(reply, ["coherence"]) == expected
 
 
 def test_aligned_claims_are_read_by_unit() -> None:

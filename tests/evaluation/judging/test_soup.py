@@ -62,7 +62,7 @@ ENTRIES = st.fixed_dictionaries(
         "id": NO_ID,
         "unit": NO_UNIT,
         "label": LABELS,
-        "rating": st.sampled_from([0.5, "0.5", "50%"]),
+        "value": st.sampled_from([0.5, "0.5", "50%"]),
         "claims": st.lists(
             st.just("The mayor left")
             | st.fixed_dictionaries({"claim": st.just("It rained"), "label": LABELS}),
@@ -72,7 +72,7 @@ ENTRIES = st.fixed_dictionaries(
     },
 )
 ANSWERS = st.dictionaries(
-    st.sampled_from(["units", "answers", "verdicts", "ratings", "claims", "questions", "topics"]),
+    st.sampled_from(["units", "answers", "verdicts", "criteria", "claims", "questions", "topics"]),
     st.lists(ENTRIES, max_size=3) | ENTRIES,
     max_size=3,
 )

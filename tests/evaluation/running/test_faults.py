@@ -28,7 +28,7 @@ LIMITS = Limits(timeout_seconds=TIMEOUT_SECONDS, max_attempts=2, max_wait_second
 STEPS: Mapping[str, Callable[[Call], bool]] = {
     "reading the document": lambda call: "text" in call.question and not _is_of_summary(call),
     "aligning the summary": lambda call: "summary" in call.question,
-    "covering the summary": lambda call: "ratings" in call.question or _is_part_of_cover(call),
+    "covering the summary": lambda call: "criteria" in call.question or _is_part_of_cover(call),
 }
 
 

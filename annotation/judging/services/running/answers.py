@@ -4,37 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
 from annotation.core.criteria import criterion_of
-from annotation.models import Check, Claim, Criterion, Judge, Project, Rating, Run, Summary, Verdict
+from annotation.models import Check, Claim, Criterion, Judge, Project, Run, Summary, Verdict
+from annotation.models import Rating as RatingRow
 from annotation.models.claim import has_number, new_queue_key
+from evaluation.judging.protocol import Rating
 from evaluation.judging.protocol import Verdict as Answer
 from evaluation.metrics import JUDGED
 
-First = TypeVar("First")
-Second = TypeVar("Second")
-
 AnswerPair = tuple[int, int | None]
 """The keys of a claim and of the summary that answers it, None for the source."""
+Answered = tuple[int | str, int | None]
+"""The key of a claim or the name of a criterion, and the key of the summary, None for the source."""
 
 
-class Located(NamedTuple):
-    """An answer whose evidence is given by positions of unit rows."""
-
-    answer: Answer
-    evidence: list[int]
-
-
-class Rated(NamedTuple):
-    """A judge's rating of a summary; None with the reason if there is none."""
-
-    value: float | None
-    reason: str
-    evidence: Sequence[int] = ()
-    confidence: float | None = None
+OF_RATINGS = ("value", "reason", "evidence", "confidence", "expected")
 
 
 @dataclass(slots=True)
@@ -42,14 +30,15 @@ class Judged:
     """The judge's results for one summary.
 
     By claim, `sides` has the sides of all checks, `answers` the answers to open checks, and `repeated` the labels of
-    repeated questions. `ratings` has values by criterion, `computed` values by score. `criteria` has the rows of the
-    project's own criteria. If `is_incomplete`, a request about the summary failed.
+    repeated questions. `ratings` has values by criterion, `computed` values by score. The evidence of answers and
+    ratings is given by positions of unit rows. `criteria` has the rows of the criteria that were asked. If
+    `is_incomplete`, a request about the summary failed.
     """
 
     summary: Summary
     sides: dict[int, Check.Side] = field(default_factory=dict)
-    answers: dict[int, Located] = field(default_factory=dict)
-    ratings: dict[str, Rated] = field(default_factory=dict)
+    answers: dict[int, Answer] = field(default_factory=dict)
+    ratings: dict[str, Rating] = field(default_factory=dict)
     computed: dict[str, dict[str, object]] = field(default_factory=dict)
     repeated: dict[int, str] = field(default_factory=dict)
     is_incomplete: bool = False
@@ -59,7 +48,7 @@ class Judged:
     def asked(self) -> list[object]:
         """The judge's labels and values; an unusable answer is None."""
         return [
-            *(each.answer.label for each in self.answers.values()),
+            *(each.label for each in self.answers.values()),
             *(rated.value for rated in self.ratings.values()),
         ]
 
@@ -93,27 +82,12 @@ class JudgeOfRun(NamedTuple):
         return {"role": "judge", "judge": self.judge, "run": self.run, "origin_name": self.signature}
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """The latest answers of a judge about some summaries."""
-
-    verdicts: Mapping[AnswerPair, LatestWord]
-    ratings: Mapping[tuple[int, str], LatestWord]
-
-    @classmethod
-    def of(cls, judge: Judge, summaries: Sequence[int]) -> Given:
-        verdicts = Verdict.objects.filter(judge=judge, check_row__summary_id__in=summaries, withdrawn_at=None)
-        ratings = Rating.objects.filter(judge=judge, summary_id__in=summaries, criterion__retired_at=None)
-        columns = ("summary_id", "criterion__name", "value", "reason", "origin_name")
-        return cls(latest_verdicts(verdicts), _latest(ratings.order_by("pk").values_list(*columns)))
-
-    def has_verdict(self, pair: AnswerPair, signature: str) -> bool:
-        """True if there is a usable verdict under the signature."""
-        return is_usable(self.verdicts.get(pair), signature)
-
-    def has_rating(self, summary: int, name: str, signature: str) -> bool:
-        """True if there is a usable rating under the signature."""
-        return is_usable(self.ratings.get((summary, name)), signature)
+def given_by(judge: Judge, summaries: Sequence[int]) -> dict[Answered, LatestWord]:
+    """Load the latest verdicts and ratings of a judge about these summaries."""
+    verdicts = Verdict.objects.filter(judge=judge, check_row__summary_id__in=summaries, withdrawn_at=None)
+    ratings = RatingRow.objects.filter(judge=judge, summary_id__in=summaries, criterion__retired_at=None)
+    columns = ("criterion__name", "summary_id", "value", "reason", "origin_name")
+    return latest_verdicts(verdicts) | _latest(ratings.order_by("pk").values_list(*columns))
 
 
 def is_usable(word: LatestWord | None, signature: str) -> bool:
@@ -121,31 +95,29 @@ def is_usable(word: LatestWord | None, signature: str) -> bool:
     return word is not None and word.said is not None and word.signature == signature
 
 
-def latest_verdicts(verdicts: QuerySet[Verdict]) -> dict[AnswerPair, LatestWord]:
+def latest_verdicts(verdicts: QuerySet[Verdict]) -> dict[Answered, LatestWord]:
     """Load the latest of these verdicts on each check."""
     columns = ("check_row__claim_id", "check_row__summary_id", "label", "reason", "origin_name")
     return _latest(verdicts.order_by("pk").values_list(*columns))
 
 
-def _latest(
-    rows: Iterable[tuple[First, Second, str | float | None, str, str]],
-) -> dict[tuple[First, Second], LatestWord]:
+def _latest(rows: Iterable[tuple[Any, ...]]) -> dict[Answered, LatestWord]:
     """Choose the latest answer of each pair; a later failure does not replace a usable answer."""
-    latest: dict[tuple[First, Second], LatestWord] = {}
-    for first, second, said, reason, signature in rows:
-        before = latest.get((first, second))
-        if said is not None or before is None or before.said is None:
-            latest[first, second] = LatestWord(said, reason, signature)
+    latest: dict[Answered, LatestWord] = {}
+    for what, summary, *word in rows:
+        before = latest.get((what, summary))
+        if word[0] is not None or before is None or before.said is None:
+            latest[what, summary] = LatestWord(*word)
     return latest
 
 
 def write(judged: Sequence[Judged], *, project: Project, by: JudgeOfRun) -> None:
     """Write the new answers about these summaries, which the caller's transaction must have locked."""
     summaries = {each.summary.pk: each.summary for each in judged}
-    given = Given.of(by.judge, list(summaries))
+    given = given_by(by.judge, list(summaries))
     write_verdicts(
         {(claim, each.summary.pk): said for each in judged for claim, said in each.answers.items()},
-        given.verdicts,
+        given,
         checks=make_checks(
             {(claim, each.summary.pk): side for each in judged for claim, side in each.sides.items()},
             Check.objects.filter(summary__in=summaries),
@@ -160,12 +132,17 @@ def write(judged: Sequence[Judged], *, project: Project, by: JudgeOfRun) -> None
     own = {name: row for each in judged for name, row in each.criteria.items()}
     names = {name for each in judged for name in each.ratings}
     criteria = {name: own.get(name) or criterion_of(project, JUDGED[name]) for name in names}
-    Rating.objects.bulk_create(
-        Rating(criterion=criteria[name], summary=each.summary, **by.columns, **rated._asdict())
+    RatingRow.objects.bulk_create(
+        RatingRow(
+            criterion=criteria[name],
+            summary=each.summary,
+            **by.columns,
+            **{column: getattr(rated, column) for column in OF_RATINGS},
+        )
         for each in judged
         for name, rated in each.ratings.items()
         if not (
-            (before := given.ratings.get((each.summary.pk, name)))
+            (before := given.get((name, each.summary.pk)))
             and before.is_same(rated.value, rated.reason, by.signature)
         )
     )
@@ -201,8 +178,8 @@ def _keep_repeated(repeated: Mapping[AnswerPair, str], by: JudgeOfRun) -> None:
 
 
 def write_verdicts(
-    said: Mapping[AnswerPair, Located],
-    before: Mapping[AnswerPair, LatestWord],
+    said: Mapping[AnswerPair, Answer],
+    before: Mapping[Answered, LatestWord],
     *,
     checks: Mapping[AnswerPair, int],
     by: JudgeOfRun,
@@ -217,12 +194,12 @@ def write_verdicts(
             **by.columns,
             label=answer.label,
             probability=answer.probability,
-            evidence=evidence,
+            evidence=list(answer.evidence),
             reason=answer.reason,
             uncertainty=answer.uncertainty,
             votes=[list(vote) for vote in answer.votes],
         )
-        for pair, (answer, evidence) in said.items()
+        for pair, answer in said.items()
         if pair not in before or not before[pair].is_same(answer.label, answer.reason, by.signature)
     ]
     Verdict.objects.bulk_create(new)

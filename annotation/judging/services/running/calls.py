@@ -31,7 +31,7 @@ _LARGEST_COUNT = 2**31 - 1
 LONGEST_MODEL = 200
 COLUMNS = (
     *("key", "step", "prompt_version", "request", "reply", "finish_reason"),
-    *("prompt_tokens", "completion_tokens", "seconds"),
+    *("prompt_tokens", "completion_tokens", "seconds", "chances"),
 )
 """The columns with the same name in `StoredCall`."""
 
@@ -52,8 +52,8 @@ class RowCallStore:
         self._token = secrets.token_hex(16)
         self._asking: dict[asyncio.Task[object], str] = {}
         self._thread = DatabaseThread("judge-calls")
-        self._asked = Grouped(self._thread, self._read_or_claim)
-        self._paid = Grouped(self._thread, self._write)
+        self._asked = Grouped(self._thread.begin, self._read_or_claim)
+        self._paid = Grouped(self._thread.begin, self._write)
         self._keeper: asyncio.Task[None] | None = None
 
     def close(self) -> None:
@@ -86,7 +86,11 @@ class RowCallStore:
 
     def _tell(self, call: StoredCall) -> None:
         # Omit the texts of request and reply, which must not get into the log.
-        told = {name: getattr(call, name) for name in COLUMNS if name not in ("key", "request", "reply")}
+        told = {
+            name: getattr(call, name)
+            for name in COLUMNS
+            if name not in ("key", "request", "reply", "chances")
+        }
         logger.info(
             "call answered", judge=self._judge.name, model=call.model[:LONGEST_MODEL], **told | _fitting(call)
         )

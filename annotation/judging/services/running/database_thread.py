@@ -6,9 +6,9 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from django.db import Error, connection
+from django.db import Error, connection, connections
 
 Item = TypeVar("Item")
 ThreadResult = TypeVar("ThreadResult")
@@ -25,7 +25,7 @@ class DatabaseThread:
 
     def close(self) -> None:
         """Finish all started work, then end the thread and close its connection."""
-        self._thread.submit(_close_connection).result()
+        self._thread.submit(connections.close_all).result()
         self._thread.shutdown()
 
     def begin(self, work: Callable[[], ThreadResult]) -> Future[ThreadResult]:
@@ -36,15 +36,16 @@ class DatabaseThread:
 class Grouped(Generic[Item, ThreadResult]):
     """Items of one kind that are processed in groups: a group has all items that arrived while the thread was busy.
 
-    `do_all` receives the items in order. For each item it returns a result, or an exception to raise.
+    `begin` queues work for the thread, such as `DatabaseThread.begin`. `do_all` receives the items in order. For each
+    item it returns a result, or an exception to raise.
     """
 
     def __init__(
         self,
-        thread: DatabaseThread,
+        begin: Callable[[Callable[[], None]], object],
         do_all: Callable[[Sequence[Item]], Sequence[ThreadResult | BaseException]],
     ) -> None:
-        self._thread = thread
+        self._begin = begin
         self._do_all = do_all
         self._guard = threading.Lock()
         self._coming: list[tuple[Item, Future[ThreadResult]]] = []
@@ -58,7 +59,7 @@ class Grouped(Generic[Item, ThreadResult]):
             self._coming.append((item, result))
             is_first = len(self._coming) == 1
         if is_first:
-            self._thread.begin(self._do_what_came)
+            self._begin(self._do_what_came)
         return result
 
     async def do(self, item: Item) -> ThreadResult:
@@ -84,20 +85,10 @@ class Grouped(Generic[Item, ThreadResult]):
                 result.set_exception(failure)
             raise
         for (_, result), outcome in zip(wanted, done, strict=True):
-            tell(result, outcome)
-
-
-def tell(result: Future[Any], outcome: object) -> None:
-    """Give a future that has started its outcome: a result, or an exception to raise."""
-    if isinstance(outcome, BaseException):
-        result.set_exception(outcome)
-    else:
-        result.set_result(outcome)
-
-
-def _close_connection() -> None:
-    # Resolve `connection` in this thread, because it is another object in each thread.
-    connection.close()
+            if isinstance(outcome, BaseException):
+                result.set_exception(outcome)
+            else:
+                result.set_result(outcome)
 
 
 def _with_good_connection(work: Callable[[], ThreadResult]) -> ThreadResult:

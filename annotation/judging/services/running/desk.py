@@ -6,17 +6,23 @@ continues; unscored checks are asked again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from concurrent.futures import Future
+from contextvars import copy_context
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
+from annotation.core.jobs import Claimed
 from annotation.core.refusals import Refusal
-from annotation.judging.queries.run_metrics import RunPart
-from annotation.judging.services.running.answers import Given, Judged, Located, Rated
+from annotation.judging.queries.run_metrics import parts_of
+from annotation.judging.services.judges import JudgeAtWork
+from annotation.judging.services.running.answers import Answered, Judged, LatestWord, is_usable
 from annotation.judging.services.running.claims import ActiveClaims, FoundClaims, Owner, owner_of
+from annotation.judging.services.running.database_thread import Grouped
 from annotation.judging.services.running.questions import ActiveQuestions
 from annotation.judging.services.running.texts import TextsToJudge, TextToJudge
-from annotation.models import Check, Claim, Criterion, DocumentSet, Summary
+from annotation.models import Check, Claim, Criterion, DocumentSet, Run, Summary
 from evaluation.blend import VERSION
 from evaluation.errors import JudgeError
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, UnusableReply
@@ -27,45 +33,40 @@ from evaluation.judging.protocol import (
     DocumentReading,
     DocumentRequest,
     ExtractedClaim,
-    RatingName,
+    Rating,
 )
-from evaluation.judging.protocol import Judge as AnsweringJudge
 from evaluation.judging.protocol import Verdict as Answer
-from evaluation.metrics import explained_completeness, explained_redundancy, explained_topics
+from evaluation.metrics import JUDGED, explained_completeness, explained_redundancy, explained_topics
 
 TOPICS = "topic_preservation"
-RATED: tuple[RatingName, ...] = ("conciseness", "coherence")
 EMPTY_SUMMARY = "The summary is empty."
 NO_SOURCE = "The document set has no source text."
 NO_TEXT = {"source": NO_SOURCE, "reference": "The summary has no reference.", "summary": ""}
 """The reasons for a missing rating, by the text that the criterion reads."""
 
 
-class Rows(Protocol):
-    """The writes that a worker does for all its desks."""
-
-    async def keep_claims(self, desk: RowDesk, found: Sequence[FoundClaims]) -> None: ...
-
-    async def keep_questions(self, desk: RowDesk, reading: DocumentReading) -> bool: ...
-
-    def note_progress(self, desk: RowDesk, done: int, total: int) -> None: ...
-
-    async def write(self, desk: RowDesk, judged: Judged) -> None: ...
+Due = tuple["RowDesk", Any]
+"""A value to write, with its desk."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
     """The stored rows of document sets that are judged together.
 
-    New claims and questions are added to `claims` and `questions`. `criteria` has the own criteria that judges answer,
+    `rows` has the groups of work for each kind of value that the worker writes. New claims and questions are added to
+    `claims` and `questions`. `criteria` has the criteria that the judge answers,
     by name, and `scored` the keys of summaries with a score. `checked` has, for each empty summary, the claims with
     checks.
     """
 
     texts: TextsToJudge
+    run: Run
+    judge: JudgeAtWork
+    signature: str
+    rows: Mapping[str, Grouped[Due, Any]]
     claims: dict[Owner, ActiveClaims]
     questions: ActiveQuestions
-    given: Given
+    given: Mapping[Answered, LatestWord]
     criteria: Mapping[str, Criterion]
     scored: frozenset[int]
     checked: Mapping[int, Set[int]]
@@ -82,24 +83,14 @@ class _Asked(NamedTuple):
 class RowDesk:
     """The desk of one document set; at the end, `require_whole` raises its first failure."""
 
-    def __init__(
-        self,
-        document_set: DocumentSet,
-        known: Known,
-        *,
-        judge: AnsweringJudge,
-        again: AnsweringJudge | None,
-        repeats: Callable[[int], bool],
-        signature: str,
-        parts: frozenset[RunPart],
-        rows: Rows,
-    ) -> None:
-        self.document_set = document_set
-        self.known = known
-        self.judge, self._signature, self._parts, self._rows = judge, signature, parts, rows
-        self._again, self._repeats = again, repeats
-        self.source = known.texts.source(document_set.pk)
-        self.summary_rows = known.texts.summaries[document_set.pk]
+    def __init__(self, claimed: Claimed, known: Known) -> None:
+        self.claimed, self.key, self.document_set = claimed, claimed.job.pk, document_set_of(claimed)
+        self.context, self.task = copy_context(), Future[None]()
+        self.known, self._signature, self._parts = known, known.signature, parts_of(known.run.metrics)
+        self.judge = known.judge.judge_of(self.document_set)
+        self._again = known.judge.repeat_judge(self.document_set, known.run)
+        self.source = known.texts.source(self.document_set.pk)
+        self.summary_rows = known.texts.summaries[self.document_set.pk]
         self._requested: list[tuple[str, Summary | None]] = []
         self._topics: tuple[str, ...] = ()
         self._why_no_topics = ""
@@ -110,6 +101,16 @@ class RowDesk:
         self._failures: list[JudgeError] = []
         self._problems: list[str] = []
         self._bare: dict[str, list[str]] = {}
+        self._said: list[object] = []
+
+    @property
+    def is_without_use(self) -> bool:
+        """True if there are answers but no usable one."""
+        return bool(self._said) and not any(said is not None for said in self._said)
+
+    async def _do(self, kind: str, value: object) -> Any:
+        """Wait for the worker's thread to write a value, and return the result."""
+        return await self.known.rows[kind].do((self, value))
 
     def require_whole(self) -> None:
         """Raise the failure of the set, if any; prefer one that would stop all sets. Answers are kept."""
@@ -134,9 +135,7 @@ class RowDesk:
         requests: list[DocumentRequest] = []
         for owner in owners or ([None] if questions else []):
             claims = DocumentRequest(
-                self.source.text,
-                None if owner is None else self._piece(owner).text,
-                claims=owner in owners,
+                self.source.text, None if owner is None else self._piece(owner).text, claims=owner in owners
             )
             if questions is not None and not requests:
                 claims = replace(questions, claims=claims.claims, reference=claims.reference)
@@ -192,7 +191,7 @@ class RowDesk:
             elif kind == "claims":
                 self._note_bare(owner, reading.faults["claims"])
         if found:
-            await self._rows.keep_claims(self, found)
+            await self._do("claims", found)
         self._failures += failures
         if failures:
             self.require_whole()
@@ -209,13 +208,13 @@ class RowDesk:
                 f"No questions could be generated. {reading.faults.get('questions', '')}".strip()
             )
             return
-        self._has_news |= await self._rows.keep_questions(self, reading)
+        self._has_news |= await self._do("questions", reading)
         open_texts = {question.text for question in self.known.questions.open(self.document_set.pk)}
         if open_texts <= {question.text for question in reading.questions}:
             return
         # Ask again: another worker has stored other questions, which need answers.
         request = DocumentRequest(self.source.text, questions=tuple(sorted(open_texts)))
-        self._has_news |= await self._rows.keep_questions(self, await self.judge.read_document(request))
+        self._has_news |= await self._do("questions", await self.judge.read_document(request))
 
     def _note_bare(self, owner: Summary | None, why: object) -> None:
         self._bare.setdefault(str(why), []).append("the documents" if owner is None else _named(owner))
@@ -231,7 +230,7 @@ class RowDesk:
             for summary in self.summary_rows
             if self._has_news or summary.pk not in self.known.scored or not self._is_answered(summary)
         ]
-        self._rows.note_progress(self, len(self.summary_rows) - len(left), len(self.summary_rows))
+        await self._do("progress", (len(self.summary_rows) - len(left), len(self.summary_rows)))
         return self._until_failure(left)
 
     def _until_failure(self, summaries: Iterable[Summary]) -> Iterator[Summary]:
@@ -262,39 +261,37 @@ class RowDesk:
             tuple(claim.text for claim in rows.claims),
             tuple(question.text for question in rows.questions),
             self._topics if lacks_topics else (),
-            tuple(name for name in self._unrated(summary) if name not in judged.ratings),
         )
+        criteria = [row.fact for row in self._open_criteria(summary) if row.name not in judged.ratings]
+        reference = self.known.texts.reference_of(summary) if criteria else None
         asked = Open(self.source.text, cover, takes, tuple(claim.text for claim in rows.own))
-        open_criteria = [row for row in self._open_criteria(summary) if row.name not in judged.ratings]
-        if not open_criteria:
-            return asked
-        reference = self.known.texts.reference_of(summary)
-        return asked.rating([row.fact for row in open_criteria], reference.text if reference else None)
+        return asked.rating(criteria, reference.text if reference else None)
 
     async def keep(self, summary: Summary, answers: Answers) -> None:
         judged, rows, aligned = self._judged[summary.pk], self._asked[summary.pk], answers.aligned
+        piece = self._piece(summary)
         if isinstance(aligned, UnusableReply):
             self._note_bare(summary, aligned)
         if failures := [each for each in answers.failures if not isinstance(each, UnusableReply)]:
             self._failures += failures
             judged.is_incomplete = True
         if not isinstance(answers.covered, JudgeError | None):
-            piece, covered, topics = self._piece(summary), answers.covered, answers.asked.cover.topics
+            covered, topics = answers.covered, answers.asked.cover.topics
             judged.answers |= _located(rows.claims, covered.claims, piece)
             judged.answers |= _located(rows.questions, covered.questions, piece)
             if topics:
                 least = self.known.texts.project.least_scored
                 labels = [answer.label for answer in covered.topics]
                 why = next((answer.reason for answer in covered.topics if answer.reason), "")
-                judged.ratings[TOPICS] = Rated(*explained_topics(topics, labels, least_scored=least, why=why))
-        for name, one in answers.ratings.items():
-            evidence = self._piece(summary).positions(one.evidence)
-            judged.ratings[name] = Rated(one.value, one.reason, evidence, one.confidence)
+                judged.ratings[TOPICS] = Rating(
+                    *explained_topics(topics, labels, least_scored=least, why=why)
+                )
+        judged.ratings |= {name: piece.placed(rating) for name, rating in answers.ratings.items()}
         if not isinstance(answers.own, JudgeError | None):
             judged.answers |= self._supported(rows.own, answers.own)
         if not isinstance(aligned, JudgeError | None):
             claims: list[ExtractedClaim] = [each.claim for each in aligned]
-            await self._rows.keep_claims(self, [FoundClaims(summary, self._piece(summary), claims)])
+            await self._do("claims", [FoundClaims(summary, piece, claims)])
             kept = self._own_claims(summary)
             # Use the verdicts only if our claims were stored; claims of another worker are checked in the next round.
             if [claim.text for claim in kept] == [claim.text for claim in claims]:
@@ -326,15 +323,22 @@ class RowDesk:
         judged.computed = {name: self._computed(name, summary) for name in self._uncomputed(summary)}
         if self._lacks_topics(summary) and TOPICS not in judged.ratings:
             why = NO_SOURCE if self.source.text.is_blank else self._why_no_topics
-            judged.ratings[TOPICS] = Rated(0.0, EMPTY_SUMMARY) if summary.is_empty else Rated(None, why)
+            judged.ratings[TOPICS] = Rating(0.0, EMPTY_SUMMARY) if summary.is_empty else Rating(None, why)
         for row in self._open_criteria(summary):
-            if row.name not in judged.ratings:
-                judged.ratings[row.name] = Rated(
-                    None, EMPTY_SUMMARY if summary.is_empty else NO_TEXT[row.reads]
-                )
-        await self._rows.write(self, judged)
+            if row.name not in judged.ratings and row.name not in JUDGED:
+                why = EMPTY_SUMMARY if summary.is_empty else NO_TEXT[row.reads]
+                judged.ratings[row.name] = Rating(None, why)
+        await self._do("answers", judged)
+        self._said += judged.asked
 
-    def _supported(self, claims: Sequence[Claim], answers: Sequence[Answer]) -> dict[int, Located]:
+    def _repeats(self, summary: int) -> bool:
+        """True if the judge is asked again about a summary. The choice is random, but the same after the run is
+        resumed.
+        """
+        run = self.known.run
+        return random.Random(f"{run.public_id} {summary}").random() < (run.repeat_share or 0.0)
+
+    def _supported(self, claims: Sequence[Claim], answers: Sequence[Answer]) -> dict[int, Answer]:
         if self.source.text.is_blank:
             answers = [Answer(None, reason=NO_SOURCE)] * len(claims)
         return _located(claims, answers, self.source)
@@ -348,7 +352,7 @@ class RowDesk:
         active = self.known.claims.get(owner_of(summary))
         if active is None:
             return True
-        is_cut_off = not any((claim.pk, summary.pk) in self.known.given.verdicts for claim in active.claims)
+        is_cut_off = not any((claim.pk, summary.pk) in self.known.given for claim in active.claims)
         is_asked = is_cut_off or self._repeats(summary.pk)
         return is_asked and bool(active.claims) and active.maker == self._signature
 
@@ -388,25 +392,17 @@ class RowDesk:
         """True if the summary has no usable rating of topic preservation by this judge."""
         return "topics" in self._parts and not self._is_given(summary, TOPICS)
 
-    def _unrated(self, summary: Summary) -> list[RatingName]:
-        """The criteria for which this judge has no usable rating of the summary."""
-        return [name for name in RATED if name in self._parts and not self._is_given(summary, name)]
-
     def _open_criteria(self, summary: Summary) -> list[Criterion]:
-        rows = self.known.criteria.values() if "criteria" in self._parts else ()
-        return [row for row in rows if not self._is_given(summary, row.name)]
+        return [row for row in self.known.criteria.values() if not self._is_given(summary, row.name)]
 
     def _is_given(self, summary: Summary, given: str | int) -> bool:
         """True if a rating (by name) or a verdict (by claim) is stored and the summary is not asked about again."""
-        if self._repeats(summary.pk):
-            return False
-        if isinstance(given, str):
-            return self.known.given.has_rating(summary.pk, given, self._signature)
-        return self.known.given.has_verdict((given, summary.pk), self._signature)
+        word = None if self._repeats(summary.pk) else self.known.given.get((given, summary.pk))
+        return is_usable(word, self._signature)
 
-    def _uncomputed(self, summary: Summary) -> list[RunPart]:
+    def _uncomputed(self, summary: Summary) -> list[str]:
         """The scores of the run that can be computed for the summary but are not stored."""
-        can_be: Mapping[RunPart, bool] = {
+        can_be: Mapping[str, bool] = {
             "completeness": not self.source.text.is_blank,
             "redundancy": not summary.is_empty,
         }
@@ -418,7 +414,7 @@ class RowDesk:
             and summary.computed.get(name, {}).get("version") != f"{name}:{VERSION}"
         ]
 
-    def _computed(self, name: RunPart, summary: Summary) -> dict[str, object]:
+    def _computed(self, name: str, summary: Summary) -> dict[str, object]:
         text, language = self._piece(summary).text.text, self.document_set.language
         if name == "completeness":
             value, reason = explained_completeness(self.source.text.text, text, language)
@@ -433,20 +429,20 @@ class RowDesk:
         claims = self._sides(summary)
         if summary.is_empty:
             return claims.keys() <= self.known.checked.get(summary.pk, frozenset())
-        if (
-            self._unrated(summary)
-            or self._open_criteria(summary)
-            or ("alignment" in self._parts and owner_of(summary) not in self.known.claims)
+        if self._open_criteria(summary) or (
+            "alignment" in self._parts and owner_of(summary) not in self.known.claims
         ):
             return False
         return all(self._is_given(summary, claim) for claim in claims)
 
 
-def _located(rows: Sequence[Claim], answers: Sequence[Answer], piece: TextToJudge) -> dict[int, Located]:
-    return {
-        row.pk: Located(answer, piece.positions(answer.evidence))
-        for row, answer in zip(rows, answers, strict=True)
-    }
+def document_set_of(claimed: Claimed) -> DocumentSet:
+    assert claimed.job.document_set is not None, "a job of a run"
+    return claimed.job.document_set
+
+
+def _located(rows: Sequence[Claim], answers: Sequence[Answer], piece: TextToJudge) -> dict[int, Answer]:
+    return {row.pk: piece.placed(answer) for row, answer in zip(rows, answers, strict=True)}
 
 
 def _named(summary: Summary) -> str:

@@ -9,10 +9,10 @@ from django.db.models import Max, QuerySet
 
 from annotation.judging.question_texts import question_key
 from annotation.judging.services.running.answers import (
+    Answered,
     AnswerPair,
     JudgeOfRun,
     LatestWord,
-    Located,
     is_usable,
     latest_verdicts,
     make_checks,
@@ -22,6 +22,7 @@ from annotation.judging.services.running.texts import TextToJudge
 from annotation.models import Check, Claim, ClaimOrigin, ClaimSet, DocumentSet, Verdict
 from annotation.models.claim import QUESTIONS
 from evaluation.judging.protocol import Question as ReadQuestion
+from evaluation.judging.protocol import Verdict as Answer
 
 QUESTIONS_MADE = 5
 """The number of questions that a judge generates for a document set without any."""
@@ -65,7 +66,7 @@ class ActiveQuestions:
         self._by = by
         self._wanted = wanted
         self._all: dict[int, list[Claim]] = defaultdict(list)
-        self._given: dict[AnswerPair, LatestWord] = {}
+        self._given: dict[Answered, LatestWord] = {}
 
     def load(self, document_sets: Sequence[int]) -> None:
         """Load the questions and answers of these document sets."""
@@ -108,8 +109,8 @@ class ActiveQuestions:
             {None: document_set},
             project,
         )
-        said: dict[AnswerPair, Located] = {
-            (each.pk, None): Located(answers[each.text], source.positions(answers[each.text].evidence))
+        said: dict[AnswerPair, Answer] = {
+            (each.pk, None): source.placed(answers[each.text])
             for each in self.open(document_set)
             if each.text in answers
         }

@@ -29,7 +29,7 @@ class RunBudget:
         self._has_cap = run.max_cost is not None
         self._open = 0
         self._thread = DatabaseThread("run-budget")
-        self._settling = Grouped(self._thread, self._settle)
+        self._settling = Grouped(self._thread.begin, self._settle)
 
     def close(self) -> None:
         """Finish all settlements, then end the thread and close its connection."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from annotation.models import Comparison, Document, DocumentSet, Project, Summary, Unit
 from annotation.scoring.records import judged_text
-from evaluation.judging.protocol import Text
+from evaluation.judging.protocol import Rating, Text, Verdict
 from evaluation.text import DOCUMENT_BREAK, Span
+
+Said = TypeVar("Said", Verdict, Rating)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +30,10 @@ class TextToJudge:
     def unit(self, number: int) -> Unit | None:
         return self.units[number - 1] if 1 <= number <= len(self.units) else None
 
-    def positions(self, numbers: Iterable[int]) -> list[int]:
-        """Convert the judge's unit numbers to positions of unit rows; unknown numbers are dropped."""
-        rows = [self.unit(number) for number in numbers]
-        return [row.position for row in rows if row is not None]
+    def placed(self, said: Said) -> Said:
+        """Convert the evidence of an answer from numbers of units to positions of their rows, without unknown units."""
+        rows = [self.unit(number) for number in said.evidence]
+        return replace(said, evidence=tuple(row.position for row in rows if row is not None))
 
 
 class TextsToJudge:

@@ -81,13 +81,7 @@ def project(llm_judge: Judge, llm_server: LLMServer) -> Project:
     made = Project.objects.create(slug="mill", name="Mill study")
     for number in range(SETS):
         text = f"The mill {number} burned down. Somebody reportedly saw fire {number}."
-        add_document_set(
-            made,
-            external_id=f"set-{number}",
-            documents=[text],
-            reference=text,
-            summaries={"elm": text, "fir": text},
-        )
+        add_document_set(made, text, external_id=f"set-{number}", reference=text, elm=text, fir=text)
     llm_server.where(follows_examples)
     judge_to_end(made, llm_judge)
     made.refresh_from_db()

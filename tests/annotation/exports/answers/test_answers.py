@@ -78,6 +78,7 @@ def test_a_judges_verdict(world: World, tmp_path: Path) -> None:
         "superseded": False,
         "guideline_version": None,
         "blind": None,
+        "expected": None,
     }
 
 

@@ -32,7 +32,7 @@ def slugs() -> set[str]:
 
 
 def makers(thread: DatabaseThread) -> Grouped[str, Project]:
-    return Grouped(thread, lambda names: [make(name) for name in names])
+    return Grouped(thread.begin, lambda names: [make(name) for name in names])
 
 
 def test_a_loop_gets_the_result(thread: DatabaseThread) -> None:
@@ -48,7 +48,7 @@ def test_what_goes_wrong_is_raised_and_the_next_work_is_done(thread: DatabaseThr
         return []
 
     with pytest.raises(DatabaseError):
-        asyncio.run(getattr(Grouped(thread, fail), way)("mill"))
+        asyncio.run(getattr(Grouped(thread.begin, fail), way)("mill"))
     asyncio.run(makers(thread).do("mill"))
     assert slugs() == {"mill"}
 

@@ -106,10 +106,9 @@ def test_claims_that_are_there_are_used_as_they_are(world: World) -> None:
 def test_a_verdict_tells_its_judge_run_signature_and_evidence(project: Project) -> None:
     add_document_set(
         project,
-        external_id="a",
-        documents=["The mill burned down at night."],
+        "The mill burned down at night.",
         reference="The mill burned down at night.",
-        summaries={"elm": "It was a dry spring. The mill burned down at night."},
+        elm="It was a dry spring. The mill burned down at night.",
     )
     run = run_to_end(project, lexical())
     verdict = Verdict.objects.get()
@@ -124,10 +123,10 @@ def test_a_verdict_tells_its_judge_run_signature_and_evidence(project: Project) 
 def test_scores_follow_the_verdicts(project: Project) -> None:
     add_document_set(
         project,
-        external_id="a",
-        documents=["The mill burned down at night. Nobody was hurt."],
+        "The mill burned down at night. Nobody was hurt.",
         reference="The mill burned down at night. Nobody was hurt.",
-        summaries={"elm": "The mill burned down at night.", "fir": "Prices rose sharply."},
+        elm="The mill burned down at night.",
+        fir="Prices rose sharply.",
     )
     run_to_end(project, lexical())
     # Two units of one claim each. Elm expresses the first alone, fir none.
@@ -261,12 +260,7 @@ def test_two_judges_that_work_side_by_side_share_the_claims(transactional_db: No
 
 def test_an_empty_summary_has_checks_but_asks_nobody(project: Project) -> None:
     add_document_set(
-        project,
-        external_id="a",
-        documents=["The mill burned."],
-        reference="The mill burned. Nobody was hurt.",
-        summaries={"elm": "  "},
-        target_words=10,
+        project, "The mill burned.", reference="The mill burned. Nobody was hurt.", target_words=10, elm="  "
     )
     run_to_end(project, lexical(), ["factual_alignment"])
     assert not Verdict.objects.exists()
@@ -283,9 +277,9 @@ def test_without_a_model_summary_claims_are_those_of_the_documents(project: Proj
     second = "A new one opens soon."
     add_document_set(
         project,
-        external_id="a",
-        documents=["The mill burned down at night. Nobody was hurt.", second],
-        summaries={"elm": "The mill burned down at night. A new one opens soon."},
+        "The mill burned down at night. Nobody was hurt.",
+        second,
+        elm="The mill burned down at night. A new one opens soon.",
     )
     run_to_end(project, lexical())
     claims = list(Claim.objects.order_by("position").select_related("unit__document", "claim_set"))
@@ -306,9 +300,9 @@ def test_without_a_model_summary_claims_are_those_of_the_documents(project: Proj
 def test_alignment_holds_a_summary_s_own_claims_against_all_documents(project: Project) -> None:
     add_document_set(
         project,
-        external_id="a",
-        documents=["The mill burned down at night. Nobody was hurt.", "A new mill opens in June."],
-        summaries={"elm": "A new mill opens in June. Prices rose sharply."},
+        "The mill burned down at night. Nobody was hurt.",
+        "A new mill opens in June.",
+        elm="A new mill opens in June. Prices rose sharply.",
     )
     run_to_end(project, lexical(), ["alignment"])
     checks = list(Check.objects.order_by("claim__position"))
@@ -320,7 +314,7 @@ def test_alignment_holds_a_summary_s_own_claims_against_all_documents(project: P
 
 
 def test_without_a_source_text_alignment_stays_unscored(project: Project) -> None:
-    add_document_set(project, external_id="a", documents=[" "], summaries={"elm": "The mill burned."})
+    add_document_set(project, " ", elm="The mill burned.")
     run = run_to_end(project, lexical(), ["alignment"])
     check = Check.objects.get()
     assert (check.final_label, check.unscored_reason) == (None, "The document set has no source text.")
@@ -328,13 +322,7 @@ def test_without_a_source_text_alignment_stays_unscored(project: Project) -> Non
 
 
 def test_a_summary_is_never_held_against_itself(project: Project) -> None:
-    document_set = add_document_set(
-        project,
-        external_id="a",
-        documents=["D."],
-        reference="The mill burned.",
-        summaries={"elm": "The mill burned."},
-    )
+    document_set = add_document_set(project, "D.", reference="The mill burned.", elm="The mill burned.")
     both = Summary.objects.get(document_set=document_set, is_summary=True)
     Summary.objects.filter(pk=both.pk).update(is_reference=True, external_id="elm's")
     run_to_end(project, lexical())
@@ -347,11 +335,10 @@ def test_where_texts_are_cut_to_their_target_only_what_is_left_is_judged(project
     Project.objects.filter(pk=project.pk).update(over_length="truncate")
     add_document_set(
         project,
-        external_id="a",
-        documents=["D."],
+        "D.",
         reference="The mill burned down at night. Nobody was hurt.",
-        summaries={"elm": "The mill burned down at night. Nobody was hurt."},
         target_words=6,
+        elm="The mill burned down at night. Nobody was hurt.",
     )
     run_to_end(project, lexical())
     assert labels(project, "reference", "elm") == ["yes", "no"]

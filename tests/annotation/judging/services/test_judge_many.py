@@ -39,10 +39,10 @@ def project_of(sets: int) -> Project:
         place = PLACES[number % len(PLACES)]
         add_document_set(
             project,
+            f"The {place} {number} burned down at night. Nobody was hurt.",
             external_id=str(number),
-            documents=[f"The {place} {number} burned down at night. Nobody was hurt."],
             reference=f"The {place} {number} burned down.",
-            summaries={"elm": f"The {place} {number} burned down."},
+            elm=f"The {place} {number} burned down.",
         )
     return project
 
@@ -65,9 +65,7 @@ def test_statements_do_not_grow_with_document_sets(lexical: Judge) -> None:
     counts = {}
     for sets in (4, 24):
         run = started(project_of(sets), lexical)
-        with CaptureQueriesContext(
-            connection,
-        ) as asked:
+        with CaptureQueriesContext(connection) as asked:
             judge_run(run)
         counts[sets] = len(asked)
         run.refresh_from_db()
@@ -93,10 +91,10 @@ def test_a_set_that_cannot_be_read_keeps_no_other(lexical: Judge, monkeypatch: p
     run = started(project_of(4), lexical)
     read = turn.RowDesk.__init__
 
-    def breaks(self: Any, document_set: Any, *known: Any, **options: Any) -> None:
-        if document_set.external_id == "2":
+    def breaks(self: Any, claimed: Any, *known: Any, **options: Any) -> None:
+        if claimed.job.document_set.external_id == "2":
             raise ValueError("not to be read")
-        read(self, document_set, *known, **options)
+        read(self, claimed, *known, **options)
 
     monkeypatch.setattr(turn.RowDesk, "__init__", breaks)
     judge_run(run)

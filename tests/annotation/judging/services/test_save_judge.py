@@ -11,12 +11,7 @@ from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.judging.services.check_connection import check_connection
 from annotation.judging.services.judges import at_work, judge_by_name
 from annotation.judging.services.let_decide import let_decide
-from annotation.judging.services.save_judge import (
-    add_judge,
-    archive_judge,
-    change_judge,
-    restore_judge,
-)
+from annotation.judging.services.save_judge import add_judge, archive_judge, change_judge, restore_judge
 from annotation.judging.services.start_run import start_run
 from annotation.models import Event, Judge, JudgeCall, Run
 from annotation.projects.services.change_project import change_project
@@ -42,9 +37,7 @@ def _bound(settings: Any) -> None:
 
 def added(project: Project, by: User | None, **profile: Any) -> Judge:
     return add_judge(
-        project=project,
-        by=by,
-        **{"name": "own", "kind": "openai", "model": "m", "base_url": HERE, **profile},
+        project=project, by=by, **{"name": "own", "kind": "openai", "model": "m", "base_url": HERE, **profile}
     )
 
 

@@ -25,7 +25,7 @@ def other_judge(**columns: Any) -> Judge:
 
 
 def test_a_run_has_one_job_for_each_document_set_with_summaries(world: World) -> None:
-    add_document_set(world.project, external_id="no summaries", documents=["A text."], summaries={})
+    add_document_set(world.project, "A text.", external_id="no summaries")
     run = start_run(project=world.project, judge=world.judge, metrics=["coverage"], by=world.mona)
     assert list(run.jobs.values_list("document_set__external_id", "total", "state")) == [
         ("port", 2, "waiting"),

@@ -102,7 +102,7 @@ def test_all_that_is_wrong_is_named_at_once(mona: Client, llm_server: LLMServer)
     answer = mona.post(f"{AT}add/", {**wrong, "act": "save"})
     page = answer.content.decode()
     assert answer.status_code == 422
-    for told in ("COVERDICT_JUDGE_URLS", "at least 1 concurrent call", "prompts would count as free"):
+    for told in ("COVERDICT_JUDGE_URLS", "Enter at least 1.", "prompts would count as free"):
         assert told in page
     assert not Judge.objects.filter(name="mine").exists()
 
