@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from annotation.imports.containers import NamedFile
-from annotation.imports.guess import look_at
+from annotation.imports.guess import guess, look_at
 from annotation.imports.layout import DEFAULT_SYSTEM, Layout, document_hash, layout_of
 from annotation.imports.problems import ImportRefused
 from annotation.imports.read import FileReading, read_dataset
@@ -68,7 +68,7 @@ def test_an_id_that_changes_within_a_document_does_not_name_it(tmp_path: Path) -
         {"id": number, "article": "A text.", "model": f"m{number}", "output": "Two."} for number in (1, 2)
     ]
     path = jsonl(tmp_path, *rows)
-    found = look_at(NamedFile("a.jsonl", path)).guess()
+    found = guess(look_at(NamedFile("a.jsonl", path)))
     assert "document_id" not in found.layout.mapping
     assert found.notes == ("`id` does not name the documents: the same document stands under several.",)
     [one] = read_dataset(path, layout=layout_of(preset="auto")).dataset.sets.values()
@@ -77,7 +77,7 @@ def test_an_id_that_changes_within_a_document_does_not_name_it(tmp_path: Path) -
 
 def test_the_surest_of_several_columns_is_taken_and_the_others_told(tmp_path: Path) -> None:
     path = raw(tmp_path, "article,highlights,output,response\nA text.,A.,One.,Two.\n", "a.csv")
-    found = look_at(NamedFile("a.csv", path)).guess()
+    found = guess(look_at(NamedFile("a.csv", path)))
     assert found.layout.mapping["summary"] == ("output",)
     assert found.notes == ("`output` is read as the summary; `response` could be it, too.",)
 
@@ -97,7 +97,7 @@ def test_a_text_named_like_a_reference_is_one_beside_the_summary(
 ) -> None:
     columns = header.split(",")
     texts = ["alder" if column == "model" else f"The trams of {column} stopped." for column in columns]
-    found = look_at(NamedFile("a.csv", raw(tmp_path, f"{header}\n{','.join(texts)}\n", "a.csv"))).guess()
+    found = guess(look_at(NamedFile("a.csv", raw(tmp_path, f"{header}\n{','.join(texts)}\n", "a.csv"))))
     assert next(iter(found.layout.mapping.get("reference", ())), None) == reference
     told = [note for note in found.notes if note.startswith(f"`{reference}` is read as the reference")]
     assert len(told) == (reference is not None)
@@ -108,7 +108,7 @@ def test_a_text_named_like_a_reference_is_one_beside_the_summary(
 )
 def test_german_and_french_names_are_known(tmp_path: Path, header: str) -> None:
     text = f"{header}\nIt rained in the town all day.;It rained all day.;alder;It rained in town.\n"
-    found = look_at(NamedFile("a.csv", raw(tmp_path, text, "a.csv"))).guess()
+    found = guess(look_at(NamedFile("a.csv", raw(tmp_path, text, "a.csv"))))
     fields = ("document", "reference", "system", "summary")
     assert found.layout.mapping == {name: (one,) for name, one in zip(fields, header.split(";"), strict=True)}
     assert found.is_sure
@@ -124,7 +124,7 @@ def test_a_summary_beside_columns_of_systems_is_the_reference(tmp_path: Path) ->
 def test_columns_named_like_references_are_no_systems(tmp_path: Path) -> None:
     texts = ["It rained in the town all day long.", *(f"It rained all day in {town}." for town in "abcd")]
     text = f"article,alder,reference_a,birch,referentie_b\n{','.join(texts)}\n"
-    found = look_at(NamedFile("a.csv", raw(tmp_path, text, "a.csv"))).guess()
+    found = guess(look_at(NamedFile("a.csv", raw(tmp_path, text, "a.csv"))))
     assert found.layout.mapping["summary"] == ("alder", "birch")
     assert found.layout.mapping["reference"] == ("reference_a", "referentie_b")
     assert not found.is_sure

@@ -92,7 +92,7 @@ ROWS = {
     ),
     "cells between bars": (
         "document_id|document|system|summary\nd1|The ferry was late.|v1|It was late.\n",
-        "Commas, semicolons and tabs are read: save the file as CSV with one of these.",
+        "Commas, semicolons and tabs are read: save the file with one of these.",
     ),
     "several objects over several lines": (
         "\n".join(json.dumps({"document_id": name, "document": ARTICLE}, indent=1) for name in ("d1", "d2")),
