@@ -159,11 +159,6 @@ class _Guesser:
             if name not in self.mapping:
                 self._assign(name)
         systems = self._systems()
-        if "document" not in self.mapping and (texts := systems or self._longer(self._one("summary"))):
-            longest = max(texts, key=self._length)
-            systems = [column for column in systems if column != longest]
-            self.mapping["document"] = (longest,)
-            self.notes.append(f"`{longest}` is read as the document: its texts are the longest.")
         if "reference" not in self.mapping and (references := self._likely_references(systems)):
             self.mapping["reference"] = tuple(references)
             self.notes += [f"`{each}` is read as the reference, because of its name." for each in references]
@@ -245,17 +240,13 @@ class _Guesser:
         for column in self.mapping.get("summary", ()):
             if self._typical_length(column) > self._typical_length(document):
                 yield f"The texts in `{document}` are shorter than those in `{column}`."
-        for column in self._longer(document, is_any=True):
-            yield f"`{column}` is not read and holds much longer texts than `{document}`."
+        for column in (each for each in self._tops() if each not in self._used()):
+            if self._is_text(column) and self._typical_length(column) > 2 * self._typical_length(document):
+                yield f"`{column}` is not read and holds much longer texts than `{document}`."
         mapped = {*chain(*self.mapping.values())}
         for column in self.columns if summary and last(summary) != "summary" else ():
             if column not in mapped and last(column) == "summary" and self._is_text(column):
                 yield f"`{column}` is not read, and `{summary}` is read as the summary."
-
-    def _longer(self, column: str, *, is_any: bool = False) -> list[str]:
-        """Columns that are not read and hold texts whose median length is more than twice that of `column`."""
-        length = 2 * self._typical_length(column)
-        return [each for each in self._rest(is_any=is_any) if column and self._typical_length(each) > length]
 
     def _typical_length(self, column: str) -> float:
         return median([len(str(value)) for value in self._values(column)] or [0])
@@ -304,8 +295,7 @@ class _Guesser:
             return False
         values = self._values(column)
         if name in _TEXTS:
-            is_object = name == "summary" and len(self._by_system(column)) > 1
-            return not is_object and not (values and all(map(_is_tag, values)))
+            return not (values and all(map(_is_tag, values)))
         if name == "document_id":
             return self._is_of_documents(column)
         if name == "system":
@@ -354,7 +344,11 @@ class _Guesser:
         known = [*GENERAL[name], *_TEXT_NAMES]
         named = [path for wanted in known for path in inside if last(path) == wanted]
         chosen = named[0] if named else max(inside, key=self._length)
-        if not named and any(path != chosen and self._is_text(path) for path in inside):
+        alike = [path for path in inside if path != chosen and (not named or last(path) == last(chosen))]
+        if any(map(self._is_text, alike)):
+            # An object of texts by system has no single summary; people name a path for each.
+            if name == "summary":
+                return ""
             self.notes.append(f"`{chosen}` is read as the {name}, the longest text in `{column}`.")
         return chosen
 
@@ -362,33 +356,19 @@ class _Guesser:
         """Return the columns that may each hold one system's summaries; none if a column is known to hold summaries.
 
         A column `summary` becomes the reference if several other columns hold texts and none is the reference or the
-        system. An object by system, such as `generations`, gives the paths to its texts.
+        system.
         """
         summary, rest = self._one("summary"), self._rest()
         is_alone = not {"reference", "system"} & self.mapping.keys()
         if plain(summary) == "summary" and is_alone and len(rest) > 1:
             self.mapping["reference"] = self.mapping.pop("summary")
             return rest
-        tops = (each for each in self._tops() if each not in self._used())
-        likely = [each for each in tops if plain(each).replace("ies", "y").rstrip("s") in GENERAL["summary"]]
-        return [] if summary else rest or next(filter(None, map(self._by_system, likely)), [])
+        return [] if summary else rest
 
-    def _by_system(self, column: str) -> list[str]:
-        """Return the paths to the texts of an object by system; none if a name is the usual name of a text."""
-        inside = [each for each in self.columns if each.startswith(f"{column}.") and self._is_text(each)]
-        known = {*GENERAL["summary"], *GENERAL["reference"], *_TEXT_NAMES}
-        # In an object by system, the texts have one name, such as `outputs.alder.text`.
-        steps = [each.removeprefix(f"{column}.").split(".") for each in inside]
-        is_by_system = len({*map(len, steps)}) == 1 == len({each[-1] for each in steps}) and len(steps[0]) > 1
-        is_known = any(plain(each[0]) in known | ASIDE for each in steps)
-        is_known |= not is_by_system and any(last(each) in known for each in inside)
-        return [] if is_known else inside
-
-    def _rest(self, *, is_any: bool = False) -> list[str]:
-        """Columns of texts that are no field, and no remark or rating unless `is_any`."""
-        used = self._used()
-        texts = [column for column in self._tops() if column not in used and self._is_text(column)]
-        return [column for column in texts if is_any or not _is_aside(column)]
+    def _rest(self) -> list[str]:
+        """Columns of texts that are no field, remark or rating."""
+        tops = (column for column in self._tops() if column not in self._used() and not _is_aside(column))
+        return [column for column in tops if self._is_text(column)]
 
     def _is_text(self, column: str) -> bool:
         values = [value.strip() for value in self._values(column) if isinstance(value, str) and value.strip()]

@@ -122,10 +122,10 @@ def read_files(
         reading = FileReading(table.format, problems=table.problems)
         return _FileReader(files[0].name, layout, table, progress or Progress(), reading).read()
     if layout.is_of_rows:
-        told = "Columns, a preset, a system and a target length apply to files of rows (CSV, JSON, JSONL, Parquet)."
-        raise unreadable(
-            f"{told} Leave them out: SEE HTML and DUCView files contain them.", file=files[0].name
+        told = (
+            "contains its own columns, systems and target lengths; choices of these apply to files of rows."
         )
+        raise unreadable(told, file=files[0].name)
     problems, warnings = Findings(), Findings()
     return FileReading(*read_duc_files(files, problems, warnings), problems, warnings)
 
@@ -362,8 +362,7 @@ def _nested_faults(row: Row) -> Iterator[tuple[Sequence[str | int], str]]:
         for number, claim in enumerate(claims):
             place = (*path, number)
             for system in sorted(claim.systems - known):
-                told = "which is another system or has no summary in this line."
-                yield place, f"names the system {system!r}, {told}"
+                yield place, f"names the system {system!r}, which has no summary in this line."
             claim.systems &= known
             for system, verdict in claim.verdicts.items():
                 if said.setdefault((claim.text, system), verdict) != verdict:
@@ -403,8 +402,7 @@ class _FileReader:
             told = "holds both `systems` (nested) and `summary` (flat). A line is one document with a list of systems"
             raise unreadable(f"{told}, or one summary.", line=table.first[0].line)
         elif self.layout.is_of_rows:
-            told = "is nested and needs no layout. Leave out columns, preset, system and target."
-            raise unreadable(f"{self.name} {told}")
+            raise unreadable(f"{self.name} is nested. Leave out columns, preset, system and target.")
         else:
             self.reading.format = Format.NESTED_JSONL
         read = {*chain(*reader.columns.values())}
@@ -417,9 +415,7 @@ class _FileReader:
                 self.progress.step()
             if table.may_nest and ("systems" in record.values) is not is_nested:
                 here, there = ("flat", "nested") if is_nested else ("nested", "flat")
-                told = (
-                    f"is {here}, but the first one is {there}. Split the file into a flat and a nested one."
-                )
+                told = f"is {here}, but the first one is {there}. Split the file into one of each."
                 problems.add(record.line, "", told)
                 continue
             if not is_nested:
@@ -494,7 +490,7 @@ class _FileReader:
         if missing:
             told = [f"there is no column {_listed(wanted)}. Columns that are there: {self._there()}."]
         known = {name for name in missing if name in found.layout.mapping}
-        is_like = not missing or (found.has_texts and bool(known) and not layout.is_whole)
+        is_like = not missing or (bool(known) and not layout.is_whole)
         if is_like:
             title = f" {found.title}:" if found.title else ""
             told += [f"They look like{title} {printable(' '.join(pairs))}.", *found.notes, *found.objections]
@@ -502,12 +498,9 @@ class _FileReader:
             told.append(f"If one has another name, say which column is {' and '.join(_quoted(missing))}.")
         else:
             told.append("Say which column is which.")
-        if not is_like and "summary" in missing:
+        if "summary" in {*missing} - known:
             told.append(_LAYOUTS)
-        if not missing or found.objections:
-            pairs += [
-                f"{name}={column}" for name in ("document", "summary") for column in found.layout.of(name)
-            ]
+        pairs += [f"{name}={column}" for name in ("document", "summary") for column in found.layout.of(name)]
         raise unreadable(
             " ".join(told),
             line=1 if missing and self.table.format is Format.CSV else None,
@@ -522,16 +515,14 @@ class _FileReader:
             raise unreadable(told, pair="reference=references")
         for column in used.get("summary", ()):
             if {column, root(column)} & {*used.get("document", ())}:
-                told = f"the column {column!r} is read as both the document and the summary. Give the document a path"
-                told = f"{told} of its own, such as document=messages[1].content."
+                told = f"the column {column!r} is read as both the document and the summary. Name a path for each."
                 raise unreadable(told, column=column, pair="document=COLUMN")
         read = {*chain(*used.values())}
         read |= {*map(root, read)}
         for column in self.table.columns:
             if last(column).rstrip("s") == "claim" and not {column, root(column)} & read:
-                told = f"`{printable(column)}` is not read: a file with one row for each summary holds no claims. Give"
-                way_out = "them in the nested layout, one line a document, or remove the column."
-                raise unreadable(f"{told} {way_out}", column=column)
+                told = "is not read: only the nested layout, one line a document, holds claims. Remove the column."
+                raise unreadable(f"`{printable(column)}` {told}", column=column)
 
     def _has(self, column: str) -> bool:
         # Ignore the index column of pandas, which has no name.
@@ -559,8 +550,7 @@ class _FileReader:
 
     def _tell_made(self, columns: Mapping[str, tuple[str, ...]]) -> None:
         if "document_id" not in columns:
-            told = "`document_id` is made from a hash of the document: rows with the same document are one"
-            self._remark(f"{told} document set.")
+            self._remark("`document_id` is made from a hash of the document: equal documents are one set.")
         if len(texts := columns.get("document", ())) > 1:
             told = "several documents of a set" if _are_several(texts) else "pieces of one document"
             self._remark(f"These columns are {told}: {_listed(texts)}.")
@@ -573,14 +563,14 @@ class _FileReader:
         elif "system" not in columns:
             named = printable(self.layout.system or DEFAULT_SYSTEM)
             self._remark(f"No column names a system: every summary is by “{named}”.")
-            told = f"No column is read as the system, so both are by “{named}”. Say which column is `system`,"
-            self.reading.dataset.key_advice = f"{told} or remove one of the two."
+            told = f"No column names the system, so both are by “{named}”. Name the column, or remove one."
+            self.reading.dataset.key_advice = told
 
     def _tell_contents(self, has_unread: bool, *, is_nested: bool) -> None:
         dataset, sets = self.reading.dataset, self.reading.dataset.sets
         if marked := dataset.take_marks(are_asked=self.table.tool in ASKS_MARKS):
-            told = f"Units of summaries in which somebody marked an error: {marked:,}. They count as unsupported,"
-            self._remark(f"{told} the other units of annotated summaries as supported.")
+            told = "They count as unsupported, the other units of annotated summaries as supported."
+            self._remark(f"Units in which somebody marked an error: {marked:,}. {told}")
         without = sum(not one.documents for one in sets.values())
         bare = sum(not one.references for one in sets.values())
         there = "of {:,} document sets have no {} here. Without one in the project"
@@ -588,15 +578,11 @@ class _FileReader:
             told = there.format(len(sets), "document")
             self._remark(f"{without:,} {told} their alignment is blank.")
         if bare == len(sets) and not is_nested and without < len(sets):
-            told = (
-                "No row has a `reference`, so summaries are compared with their documents. If another column"
-            )
-            self._remark(f"{told} holds it, say which column is `reference`.")
+            told = "No row has a `reference`, so summaries are compared with their documents."
+            self._remark(f"{told} If another column holds it, say which column is `reference`.")
         elif 0 < bare < len(sets):
             told = there.format(len(sets), "reference")
-            self._remark(
-                f"{bare:,} {told} their summaries are compared with the documents, and means mix both."
-            )
+            self._remark(f"{bare:,} {told} their summaries are compared with documents; means mix both.")
         if repeated := [f"{line} repeats {earlier}" for line, earlier in dataset.repeated.items()]:
             which = (
                 "Rows that differ at most in columns that are not read" if has_unread else "Duplicate rows"

@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
@@ -290,7 +289,8 @@ def _raw_votes(value: object) -> dict[str, Votes]:
     for system, given in _by_system(value).items():
         if not isinstance(given, list | dict | None):
             raise ValueError(f"gives {system!r} no list of votes and no object from rater to vote.")
-        named = given.items() if isinstance(given, dict) else map(_named_vote, count(1), given or ())
+        by_place = ((RATER.format(place), vote) for place, vote in enumerate(given or (), start=1))
+        named = given.items() if isinstance(given, dict) else by_place
         votes = [(str(name).strip(), label_of(one)) for name, one in named if one is not None]
         if None in (label for _, label in votes):
             raise ValueError(f"gives {system!r} {NO_LABEL} among its votes.")
@@ -300,17 +300,6 @@ def _raw_votes(value: object) -> dict[str, Votes]:
             raise ValueError(f"has a rater whose name {fault}")
         found[system] = tuple((name, label) for name, label in votes if label)
     return found
-
-
-def _named_vote(place: int, vote: object) -> tuple[str, object]:
-    """Return a rater's name and the vote.
-
-    An object such as {"worker": 7, "vote": 1} names its rater; other raters are named by their place, from 1.
-    """
-    if not isinstance(vote, dict) or "vote" not in vote:
-        return RATER.format(place), vote
-    names = (str(value) for name, value in vote.items() if name.replace("_", "").lower() in RATER_NAMES)
-    return next(names, RATER.format(place)), vote["vote"]
 
 
 def _reasons(value: object) -> dict[str, str]:
@@ -537,14 +526,12 @@ class SetData:
             setattr(self, name, getattr(self, name) or getattr(row, name))
         of_earlier = {key: {claim.text: claim for claim in claims} for key, claims in self.claims.items()}
         for claim in row.claims:
-            key = (
-                claim.reference_id or (row.references[0].id if len(row.references) == 1 else ""),
-                row.target,
-            )
-            if known := of_earlier.get(key, {}).get(claim.text):
+            only = row.references[0].id if len(row.references) == 1 else ""
+            place = (claim.reference_id or only, row.target)
+            if known := of_earlier.get(place, {}).get(claim.text):
                 known.join(claim)
             else:
-                self.claims.setdefault(key, []).append(claim)
+                self.claims.setdefault(place, []).append(claim)
         shared = self.metadata.items()
         self.metadata = {name: value for name, value in shared if row.metadata.get(name, self) == value}
         for new in row.systems:
@@ -644,9 +631,9 @@ class Dataset:
         for (name, *key), now in facts.items():
             before, where = self.facts.get((name, *key), (now, ""))
             if before != now:
-                told = {"key": key, "now": now, "before": before, "where": where, "advice": self.key_advice}
-                field = "" if name in ("summary", "rating") else name
-                conflicts.append((field, _CONTRADICTIONS[name].format(**told)))
+                about = {"key": key, "now": now, "before": before, "where": where, "advice": self.key_advice}
+                shown_as = "" if name in ("summary", "rating") else name
+                conflicts.append((shown_as, _CONTRADICTIONS[name].format(**about)))
         if conflicts:
             return conflicts
         for fact, value in facts.items():
