@@ -165,15 +165,12 @@ def _verdicts(people: People, **checks: Any) -> Given:
     counting = [row for row in given if row.check_row__is_current and row.withdrawn_at is None]
     source = {row.pk: row.judge_id or row.person_id or row.origin_name for row in counting}
     source |= {row.pk: "" for row in counting if row.role == Verdict.Role.ADJUDICATOR}
-    standing = standing_among(
-        (row.pk, (row.check_row_id, row.role, source[row.pk]), bool(row.label)) for row in counting
-    )
+    sources = ((row.pk, (row.check_row_id, row.role, source[row.pk]), bool(row.label)) for row in counting)
+    standing = standing_among(sources)
     # Only these answers belong to a sample; a reviewer may also answer other checks.
     sampled = SampledCheck.objects.filter(**checks, verdict__isnull=False, sample__cancelled_at=None)
-    chosen = sampled.order_by("sample_id").values_list(
-        "verdict_id", "sample__method", "inclusion_probability"
-    )
-    selected = {verdict: (method, chance) for verdict, method, chance in chosen}
+    columns = ("verdict_id", "sample__method", "inclusion_probability")
+    selected = {one: how for one, *how in sampled.order_by("sample_id").values_list(*columns)}
     for row in given:
         is_reviewed, is_person = row.role == Verdict.Role.REVIEWER, row.person_id is not None
         method, chance = selected.get(row.pk, (None, None))

@@ -154,9 +154,8 @@ def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
         return _parquet(path, table, name)
     if not encoding and _is_of_one_byte(path):
         encoding = "windows-1252"
-        table.remarks.append(
-            "The file is not UTF-8. It is read as Windows-1252; name another with `encoding`."
-        )
+        told = "The file is not UTF-8. It is read as Windows-1252; name another with `encoding`."
+        table.remarks.append(told)
     encoding = encoding or "utf-8"
     if table.format is not Format.CSV:
         is_list = table.format is Format.JSON_LIST
@@ -280,9 +279,7 @@ def _items(value: object) -> Iterable[object]:
     if not isinstance(value, dict):
         return value if isinstance(value, list) else []
     if {"columns", "data"} <= value.keys():
-        raise unreadable(
-            "is a table of pandas with orient='split'. Save it by to_json(path, orient='records')."
-        )
+        raise unreadable("is a table of pandas, split. Save it by to_json(path, orient='records').")
     # Promptfoo nests its list of results in another `results`.
     if isinstance(value.get("results"), dict) and "results" in value["results"]:
         return _items(value["results"])

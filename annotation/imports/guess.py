@@ -158,7 +158,9 @@ class _Guesser:
         for name in _ORDER:
             if name not in self.mapping:
                 self._assign(name)
-        systems = self._systems()
+        # Without a document or reference, any text could be the document.
+        is_compared = self.is_judged or bool({"document", "reference"} & self.mapping.keys())
+        systems = self._systems() if is_compared else []
         if "reference" not in self.mapping and (references := self._likely_references(systems)):
             self.mapping["reference"] = tuple(references)
             self.notes += [f"`{each}` is read as the reference, because of its name." for each in references]

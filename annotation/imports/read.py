@@ -122,9 +122,7 @@ def read_files(
         reading = FileReading(table.format, problems=table.problems)
         return _FileReader(files[0].name, layout, table, progress or Progress(), reading).read()
     if layout.is_of_rows:
-        told = (
-            "contains its own columns, systems and target lengths; choices of these apply to files of rows."
-        )
+        told = "names its own systems and target lengths; choices of columns apply to files of rows."
         raise unreadable(told, file=files[0].name)
     problems, warnings = Findings(), Findings()
     return FileReading(*read_duc_files(files, problems, warnings), problems, warnings)
@@ -272,9 +270,8 @@ class RowReader:
         for name in ("systems", "claims"):
             if isinstance(given := found.get(name), list):
                 inside = f"{path}{name}[]."
-                found[name] = [
-                    self._known(one, name, inside) if isinstance(one, dict) else one for one in given
-                ]
+                known = (self._known(one, name, inside) if isinstance(one, dict) else one for one in given)
+                found[name] = list(known)
         return found
 
     def column(self, place: Sequence[str | int]) -> str:
@@ -282,9 +279,9 @@ class RowReader:
         if not self.is_nested:
             name = next(part for part in reversed(place) if isinstance(part, str))
             return next(iter(self.columns.get(name, (name,))), name)
-        parts = (
-            f"[{part + 1}]" if isinstance(part, int) else f".{_NESTED.get(part, part)}" for part in place
-        )
+        parts = [
+            f"[{each + 1}]" if isinstance(each, int) else f".{_NESTED.get(each, each)}" for each in place
+        ]
         return "".join(parts).removeprefix(".")
 
     def _checked(self, record: Record, values: Mapping[str, Any]) -> Row | None:
@@ -500,7 +497,9 @@ class _FileReader:
             told.append("Say which column is which.")
         if "summary" in {*missing} - known:
             told.append(_LAYOUTS)
-        pairs += [f"{name}={column}" for name in ("document", "summary") for column in found.layout.of(name)]
+        for name in ("document", "summary"):
+            pairs += [f"{name}={column}" for column in found.layout.of(name)]
+            pairs += [f"{name}=COLUMN"] if name in {*missing} - known else []
         raise unreadable(
             " ".join(told),
             line=1 if missing and self.table.format is Format.CSV else None,
@@ -584,9 +583,8 @@ class _FileReader:
             told = there.format(len(sets), "reference")
             self._remark(f"{bare:,} {told} their summaries are compared with documents; means mix both.")
         if repeated := [f"{line} repeats {earlier}" for line, earlier in dataset.repeated.items()]:
-            which = (
-                "Rows that differ at most in columns that are not read" if has_unread else "Duplicate rows"
-            )
+            which = "Duplicate rows"
+            which = "Rows that differ at most in columns that are not read" if has_unread else which
             told = " If these hold ratings, one a row, name the columns `criterion`, `score` and `annotator`."
             lines = f"{self.table.format.place} {_some(repeated, '; ')}.{told if has_unread else ''}"
             self._remark(f"{which} are read once: {lines}")

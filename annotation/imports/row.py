@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
@@ -289,8 +290,7 @@ def _raw_votes(value: object) -> dict[str, Votes]:
     for system, given in _by_system(value).items():
         if not isinstance(given, list | dict | None):
             raise ValueError(f"gives {system!r} no list of votes and no object from rater to vote.")
-        by_place = ((RATER.format(place), vote) for place, vote in enumerate(given or (), start=1))
-        named = given.items() if isinstance(given, dict) else by_place
+        named = given.items() if isinstance(given, dict) else map(_named_vote, count(1), given or ())
         votes = [(str(name).strip(), label_of(one)) for name, one in named if one is not None]
         if None in (label for _, label in votes):
             raise ValueError(f"gives {system!r} {NO_LABEL} among its votes.")
@@ -300,6 +300,17 @@ def _raw_votes(value: object) -> dict[str, Votes]:
             raise ValueError(f"has a rater whose name {fault}")
         found[system] = tuple((name, label) for name, label in votes if label)
     return found
+
+
+def _named_vote(place: int, vote: object) -> tuple[str, object]:
+    """Return a rater's name and the vote.
+
+    An object such as {"worker": 7, "vote": 1} names its rater; other raters are named by their place, from 1.
+    """
+    if not isinstance(vote, dict) or "vote" not in vote:
+        return RATER.format(place), vote
+    names = (str(value) for name, value in vote.items() if name.replace("_", "").lower() in RATER_NAMES)
+    return next(names, RATER.format(place)), vote["vote"]
 
 
 def _reasons(value: object) -> dict[str, str]:
@@ -464,10 +475,8 @@ class Row(_Model):
         ids = self.reference_ids
         if len(ids) != len(self.texts):
             ids = tuple(map(str, range(1, len(self.texts) + 1)))
-        found = (
-            Reference(text, name, self.reference_author) for text, name in zip(self.texts, ids, strict=True)
-        )
-        self.references = self.references or [one for one in found if one.text.strip()]
+        pairs = [(text, name) for text, name in zip(self.texts, ids, strict=True) if text.strip()]
+        self.references = self.references or [Reference(*pair, self.reference_author) for pair in pairs]
         return self
 
     def keys(self, summary: Summary) -> list[PairKey]:
@@ -620,10 +629,8 @@ class Dataset:
         """
         one = self.sets.get(row.document_id)
         for each in row.systems if is_nested else ():
-            _, where = self.facts.get(
-                ("summary", row.document_id, each.system, row.target or "none"), ("", "")
-            )
-            if where:
+            fact = ("summary", row.document_id, each.system, row.target or "none")
+            if where := self.facts.get(fact, ("", ""))[1]:
                 told = f"repeats {row.document_id!r} of {where}, with the summary by {each.system!r}. Remove one."
                 return [("document_id", told)]
         facts = {fact: value for fact, value in row.facts() if fact[0] == "summary" or value not in ((), "")}

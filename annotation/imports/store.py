@@ -262,10 +262,8 @@ class _Batch:
         return ((self.sets[name], one) for name, one in self.data.items() if name in self.sets)
 
     def _refuse(self, line: int | None, name: str, why: str, way_out: str) -> None:
-        told = (
-            f"{name} differs from the project's text{why}. Import it with {way_out}, or into a new project."
-        )
-        self.store.problems.add(line, "", told)
+        told = f"{name} differs from the project's text{why}. Import it with {way_out}, or into a new"
+        self.store.problems.add(line, "", f"{told} project.")
 
     # Document sets and documents
 
@@ -663,9 +661,8 @@ def _known_claims(owners: Sequence[Owner]) -> dict[Any, list[Claim]]:
         of = claim.claim_set
         key = (DocumentSet, of.document_set_id) if of.document_set_id else (Summary, of.summary_id)
         claims[key].append(claim)
-    return {
-        key: [row for row in some if row.origin != ClaimOrigin.PERSON] or some for key, some in claims.items()
-    }
+    read = {key: [one for one in some if one.origin != ClaimOrigin.PERSON] for key, some in claims.items()}
+    return {key: some or claims[key] for key, some in read.items()}
 
 
 def _known_answers(sets: Collection[int]) -> tuple[dict[tuple[int, int], int], dict[int, dict[str, Any]]]:
