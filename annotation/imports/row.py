@@ -533,7 +533,8 @@ class SetData:
         """Add a row, which must not contradict earlier rows."""
         for name in ("documents", "group", "language", "questions"):
             setattr(self, name, getattr(self, name) or getattr(row, name))
-        of_earlier = {key: {claim.text: claim for claim in claims} for key, claims in self.claims.items()}
+        earlier = self.claims.items() if row.claims else ()
+        of_earlier = {key: {claim.text: claim for claim in claims} for key, claims in earlier}
         for claim in row.claims:
             only = row.references[0].id if len(row.references) == 1 else ""
             place = (claim.reference_id or only, row.target)
