@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from datetime import datetime
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q, QuerySet
 
@@ -50,38 +49,25 @@ assignment__may_have_seen assignment__closed_at
 """
 
 
-class ExportedAnswer(NamedTuple):
-    """An answer; it has a field for each column of the level after the first four."""
-
-    kind: str
-    reference_id: str | None
-    unit: int | None
-    claim_id: str | None
-    rater: str
-    rater_kind: str
-    value: str | None
-    reason: str | None = None
-    evidence: Sequence[int] = ()
-    submitted_at: datetime | None = None
-    selected_by: str | None = None
-    inclusion_probability: float | None = None
-    superseded: bool = False
-    guideline_version: int | None = None
-    blind: bool | None = None
-    expected: float | None = None
-
-    def given(self, row: Any) -> ExportedAnswer:
-        """Return a copy with the fields that every kind of answer has, taken from its row."""
-        return self._replace(
-            reason=row.reason or None,
-            evidence=row.evidence,
-            submitted_at=self.submitted_at or row.created_at,
-            guideline_version=row.guideline__version,
-        )
+COLUMNS = columns(
+    "kind reference_id unit:integer claim_id rater rater_kind value reason evidence:integers submitted_at:moment "
+    "selected_by inclusion_probability:number superseded:flag guideline_version:integer blind:flag expected:number"
+)
+Given = Iterator[tuple[Hashable, dict[str, Any]]]
+"""Answers as columns, each with the key of its summary, or with the id of its document set for the source's answers."""
+_WHAT = ("reference_id", "unit", "claim_id", "rater", "rater_kind", "value")
 
 
-Given = Iterator[tuple[Hashable, ExportedAnswer]]
-"""Answers, each with the key of its summary, or with the external id of its document set for the source's answers."""
+def _answer(kind: str, row: Any, what: Sequence[Any], **values: Any) -> dict[str, Any]:
+    """An answer with the columns `_WHAT`, those that every kind takes from its row, and others."""
+    shared: dict[str, Any] = {
+        "kind": kind,
+        "reason": row.reason or None,
+        "evidence": row.evidence,
+        "superseded": False,
+    }
+    shared |= {"submitted_at": row.created_at, "guideline_version": row.guideline__version}
+    return shared | dict(zip(_WHAT, what, strict=True)) | values
 
 
 def standing_among(answers: Iterable[tuple[int, Hashable, bool]]) -> set[int]:
@@ -120,24 +106,24 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
     assignments are omitted.
     """
     document_id: str | None = None
+    names = [column.name for column in COLUMNS]
     for batch in summary_batches(project):
-        summary_ids, names = [summary.pk for summary in batch], {summary.document_id for summary in batch}
-        found: dict[Hashable, list[ExportedAnswer]] = defaultdict(list)
-        of_sources = {"summary": None, "document_set__external_id__in": names, "project": project}
+        summary_ids, sets = [summary.pk for summary in batch], {summary.document_id for summary in batch}
+        found: dict[Hashable, list[TableRow]] = defaultdict(list)
+        of_sources = {"summary": None, "document_set__external_id__in": sets, "project": project}
         for place, answer in chain(
             _verdicts(people, **{f"check_row__{name}": value for name, value in of_sources.items()}),
             _percents(summary_ids, people),
             _verdicts(people, check_row__summary_id__in=summary_ids),
             _ratings(summary_ids, people),
         ):
-            found[place].append(answer)
+            found[place].append(tuple(map(answer.get, names)))
         for summary in batch:
             if summary.document_id != document_id:
                 document_id = summary.document_id
-                for answer in found.get(document_id, ()):
-                    yield (project.slug, document_id, None, None, *answer)
-            for answer in found.get(summary.pk, ()):
-                yield (*summary.head(project), *answer)
+                head = (project.slug, document_id, None, None)
+                yield from ((*head, *answer) for answer in found.get(document_id, ()))
+            yield from ((*summary.head(project), *answer) for answer in found.get(summary.pk, ()))
 
 
 def _percents(summary_ids: Sequence[int], people: People) -> Given:
@@ -157,18 +143,20 @@ def _percents(summary_ids: Sequence[int], people: People) -> Given:
         seen, claim = row.reading__assignment__may_have_seen, row.claim__public_id
         number_of = row.claim__position if claim else row.unit__position
         place = (row.comparison__reference__external_id or None, number_of, claim)
-        who = (people.name(row.person_id, row.person__username), row.role)
-        said = ExportedAnswer(
-            *("unit", *place, *who, str(row.percent)),
-            submitted_at=row.reading__submitted_at,
+        said = _answer(
+            "unit",
+            row,
+            (*place, people.name(row.person_id, row.person__username), row.role, str(row.percent)),
+            submitted_at=row.reading__submitted_at or row.created_at,
             superseded=row.pk not in standing,
             blind=None if seen is None else not seen,
         )
-        yield row.comparison__summary_id, said.given(row)
+        yield row.comparison__summary_id, said
     for each in judge_percents(summary_ids):
-        place, value = (each.reference_id or None, each.number, each.claim_id), f"{each.percent:.6g}"
-        said = ExportedAnswer("unit", *place, each.judge, "judge", value, None, each.marks, each.at)
-        yield each.summary_id, said
+        place = (each.reference_id or None, each.number, each.claim_id)
+        what = (*place, each.judge, "judge", f"{each.percent:.6g}")
+        told = {"kind": "unit", "superseded": False, "evidence": each.marks, "submitted_at": each.at}
+        yield each.summary_id, told | dict(zip(_WHAT, what, strict=True))
 
 
 def _verdicts(people: People, **checks: Any) -> Given:
@@ -177,36 +165,35 @@ def _verdicts(people: People, **checks: Any) -> Given:
     counting = [row for row in given if row.check_row__is_current and row.withdrawn_at is None]
     source = {row.pk: row.judge_id or row.person_id or row.origin_name for row in counting}
     source |= {row.pk: "" for row in counting if row.role == Verdict.Role.ADJUDICATOR}
-    standing = standing_among(
-        (row.pk, (row.check_row_id, row.role, source[row.pk]), bool(row.label)) for row in counting
-    )
+    sources = ((row.pk, (row.check_row_id, row.role, source[row.pk]), bool(row.label)) for row in counting)
+    standing = standing_among(sources)
     # Only these answers belong to a sample; a reviewer may also answer other checks.
     sampled = SampledCheck.objects.filter(**checks, verdict__isnull=False, sample__cancelled_at=None)
-    chosen = sampled.order_by("sample_id").values_list(
-        "verdict_id", "sample__method", "inclusion_probability"
-    )
-    selected = {verdict: (method, chance) for verdict, method, chance in chosen}
+    columns = ("verdict_id", "sample__method", "inclusion_probability")
+    selected = {one: how for one, *how in sampled.order_by("sample_id").values_list(*columns)}
     for row in given:
-        is_reviewed = row.role == Verdict.Role.REVIEWER
+        is_reviewed, is_person = row.role == Verdict.Role.REVIEWER, row.person_id is not None
         method, chance = selected.get(row.pk, (None, None))
         side, of = row.check_row__side, row.check_row__claim__claim_set__summary__external_id
-        claim = (row.check_row__claim__unit__position, row.check_row__claim__public_id)
-        kind = "question" if side == Check.Side.QUESTION else "check"
-        role = "import" if is_reviewed and row.person_id is None else row.role
-        said = ExportedAnswer(
-            *(kind, reference_of(side, of), *claim, rater(people, row), role, row.label),
+        what = (reference_of(side, of), row.check_row__claim__unit__position, row.check_row__claim__public_id)
+        role = "import" if is_reviewed and not is_person else row.role
+        said = _answer(
+            "question" if side == Check.Side.QUESTION else "check",
+            row,
+            (*what, rater(people, row), role, row.label),
             selected_by=method,
             inclusion_probability=number(chance),
             superseded=row.pk not in standing,
-            blind=not row.had_seen if is_reviewed and row.person_id is not None else None,
-        ).given(row)
+            blind=not row.had_seen if is_reviewed and is_person else None,
+        )
         place = row.check_row__summary_id or row.check_row__document_set__external_id
         yield place, said
+        bare = {**said, "reason": None, "evidence": ()}
         if row.repeated:
-            yield place, said._replace(kind="repeat", value=row.repeated, reason=None, evidence=())
+            yield place, {**bare, "kind": "repeat", "value": row.repeated}
         for name, vote in row.votes if is_reviewed else ():
             who = f"{row.origin_name} {people.rater(name)}"
-            yield place, said._replace(kind="vote", rater=who, value=vote, reason=None, evidence=())
+            yield place, {**bare, "kind": "vote", "rater": who, "value": vote}
 
 
 def _ratings(summary_ids: Sequence[int], people: People) -> Given:
@@ -214,9 +201,14 @@ def _ratings(summary_ids: Sequence[int], people: People) -> Given:
     is_open = Q(assignment__isnull=False, assignment__closed_at__isnull=True)
     ratings = Rating.objects.filter(~is_open, summary_id__in=summary_ids).order_by("pk")
     given = _read(ratings, _OF_RATINGS)
-    # A person's empty answer withdraws the answer before it; a judge's empty answer does not.
+    # A person's empty answer withdraws the answer before it; a judge's empty answer does not. A decision replaces
+    # decisions alone.
     standing = standing_among(
-        (row.pk, _source_of(row), row.value is not None or row.role != Rating.Role.JUDGE)
+        (
+            row.pk,
+            (row.summary_id, row.criterion_id, _who(row), row.role == Rating.Role.ADJUDICATOR),
+            row.value is not None or row.role != Rating.Role.JUDGE,
+        )
         for row in given
         if row.criterion__retired_at is None and row.withdrawn_at is None
     )
@@ -225,36 +217,27 @@ def _ratings(summary_ids: Sequence[int], people: People) -> Given:
     chances = dict(chosen.values_list("rating_id", "inclusion_probability"))
     for row in given:
         is_judge = row.role == Rating.Role.JUDGE
+        is_imported = row.person_id is None and not is_judge
         if row.value is None and not is_judge:
             continue
-        is_imported = row.person_id is None and not is_judge
         who = people.rater(row.origin_name) if is_imported else rater(people, row)
         value = None if row.value is None else f"{row.value:.6g}"
-        role = "import" if is_imported else row.role
-        said = ExportedAnswer(
-            *("rating", None, None, row.criterion__name, who, role, value),
+        said = _answer(
+            "rating",
+            row,
+            (None, None, row.criterion__name, who, "import" if is_imported else row.role, value),
             selected_by=Sample.Method.UNIFORM if row.pk in chances else None,
             inclusion_probability=number(chances.get(row.pk)),
-            submitted_at=row.assignment__closed_at,
+            submitted_at=row.assignment__closed_at or row.created_at,
             superseded=row.pk not in standing,
             blind=None if is_judge else not (row.had_seen or row.assignment__may_have_seen),
             expected=number(row.expected),
         )
-        yield row.summary_id, said.given(row)
+        yield row.summary_id, said
 
 
-def _source_of(row: Any) -> Hashable:
-    """The question that a rating answers, and who answers it."""
-    who = row.judge__name or row.person_id or row.origin_name
-    return row.summary_id, row.criterion_id, who, row.role == Rating.Role.ADJUDICATOR
+def _who(row: Any) -> Any:
+    return row.judge__name or row.person_id or row.origin_name
 
 
-LEVEL = Level(
-    "answers",
-    HEAD
-    + columns(
-        "kind reference_id unit:integer claim_id rater rater_kind value reason evidence:integers submitted_at:moment "
-        "selected_by inclusion_probability:number superseded:flag guideline_version:integer blind:flag expected:number"
-    ),
-    _rows,
-)
+LEVEL = Level("answers", HEAD + COLUMNS, _rows)

@@ -24,7 +24,6 @@ from annotation.exports.queries import EXPORTS, exports_of
 from annotation.exports.services import (
     EXPORT_CONTENT_TYPES,
     manifest_of,
-    open_export,
     request_export,
 )
 
@@ -91,7 +90,7 @@ class ExportFile(ApiView):
         Only owners download exports with names. A conflict (409) means that the file is not finished.
         """
         project = self.enter(Verb.EXPORT)
-        return sent(open_export(only(exports_of(project), public_id, "export"), by=self.person))
+        return sent(only(exports_of(project), public_id, "export"), by=self.person)
 
 
 class ExportManifest(ApiView):

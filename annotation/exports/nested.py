@@ -115,9 +115,8 @@ class _Said:
         self._people = people
         current = Check.objects.filter(summary_id__in=summaries, is_current=True).order_by()
         columns = ("pk", "claim_id", "summary_id", "human_label", "judge_label")
-        self._checks = {
-            (row.claim_id, row.summary_id): row for row in current.values_list(*columns, named=True)
-        }
+        checks = current.values_list(*columns, named=True)
+        self._checks = {(row.claim_id, row.summary_id): row for row in checks}
         self._answered = {row.claim_id for row in self._checks.values() if row.human_label}
         self._votes: dict[int, dict[str, str]] = defaultdict(dict)
         self._reasons: dict[int, str] = {}
@@ -153,9 +152,8 @@ class _Said:
         A run creates such claims again.
         """
         found = ((one.origin != ClaimOrigin.JUDGE, [*one.claims.all()]) for one in sets)
-        return [
-            each for keep, some in found if keep or {c.pk for c in some} & self._answered for each in some
-        ]
+        kept = (some for keep, some in found if keep or {each.pk for each in some} & self._answered)
+        return [each for some in kept for each in some]
 
     def of_summary(self, summary: Any, claims: Sequence[Any]) -> Fields:
         """A summary with its ratings, percents and own claims. Empty fields except the text are left out."""

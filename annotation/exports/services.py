@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -36,16 +35,6 @@ EXPORT_CONTENT_TYPES = {
     "parquet": "application/vnd.apache.parquet",
     "zip": "application/zip",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedExport:
-    """The open file of a finished export; the caller must close `stream`. `tag` is an ETag of the bytes."""
-
-    stream: File[bytes]
-    name: str
-    content_type: str
-    tag: str
 
 
 def write_export(
@@ -172,22 +161,20 @@ def forget_file(export: Export) -> None:
     forget(f"exports/{export.public_id}")
 
 
-def open_export(export: Export, *, by: User | None) -> OpenedExport:
-    """Open the file of a finished export; only owners may open an export with names.
+def open_export(export: Export, *, by: User | None) -> tuple[File[bytes], str]:
+    """Open the file of a finished export; only owners may open an export with names. Return the stream and its name.
 
-    The path depends only on the row's public id and never on imported data. Raises NotFound (code `gone`) if the file
-    was removed, Conflict (code `unfinished`, or `over` if the export failed or was cancelled), and NotAllowed for the
-    same reasons as `write_export`.
+    The caller must close the stream. The path depends only on the row's public id and never on imported data. Raises
+    NotFound (code `gone`) if the file was removed, Conflict (code `unfinished`, or `over` if the export failed or was
+    cancelled), and NotAllowed for the same reasons as `write_export`.
     """
     _authorise(export.project, by, named_people=export.named_people)
-    _require_finished(export)
+    manifest_of(export)
     name = _file_of(export)
     try:
-        stream = opened(str(name))
+        return opened(str(name)), name.name
     except FileNotFoundError as error:
         raise NotFound("This export's file has been removed. Export again.", code="gone") from error
-    content_type, tag = EXPORT_CONTENT_TYPES[name.suffix[1:]], f'"{export.manifest["sha256"]}"'
-    return OpenedExport(stream, name.name, content_type, tag)
 
 
 def remove_file(export: Export) -> None:
@@ -198,17 +185,12 @@ def remove_file(export: Export) -> None:
 
 def manifest_of(export: Export) -> Manifest:
     """Return the manifest of a finished export. Raises the Conflict of `open_export`."""
-    _require_finished(export)
-    made: Manifest = export.manifest
-    return made
-
-
-def _require_finished(export: Export) -> None:
-    if (state := export.job.state) == Job.State.DONE:
-        return
+    state, made = export.job.state, export.manifest
     if state in OPEN:
         raise Conflict("This export is still being written. Try again in a moment.", code="unfinished")
-    raise Conflict(f"This export has no file: it is {state}. Export again.", code="over")
+    if state != Job.State.DONE:
+        raise Conflict(f"This export has no file: it is {state}. Export again.", code="over")
+    return dict(made)
 
 
 def _authorise(project: Project, by: User | None, *, named_people: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
@@ -20,7 +21,7 @@ from annotation.exports.levels import LEVEL_NAMES
 from annotation.exports.pairs import MARGIN, MARGIN_WORDS, SCORE
 from annotation.exports.queries import EXPORTS, exports_of
 from annotation.exports.services import cancel_export as cancel
-from annotation.exports.services import manifest_of, open_export
+from annotation.exports.services import manifest_of
 from annotation.exports.services import request_export as ask
 from annotation.judging.queries.runs import is_worker_alive
 from annotation.models import Role
@@ -56,17 +57,10 @@ def request_export(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.EXPORT, here="exports")
     form = {name: request.POST.get(name, text) for name, text in FORM.items()}
     try:
-        ask(
-            project=room.project,
-            level=form["level"],
-            format=form["format"],
-            by=request.user,
-            named_people=form["named"] == "1",
-            score=form["score"],
-            margin=_margin(form["margin"]),
-            # The form hides this field for other levels, and sends it nevertheless.
-            key=form["key"] if form["level"] == "systems" else "",
-        )
+        given: Any = {name: form[name] for name in ("level", "format", "score")}
+        # The form hides the key for other levels, and sends it nevertheless.
+        given |= {"margin": _margin(form["margin"]), "key": form["key"] if form["level"] == "systems" else ""}
+        ask(project=room.project, by=request.user, named_people=form["named"] == "1", **given)
     except Invalid as refusal:
         return _show(request, room, form=form, refusal=refusal)
     return _show(request, room, form=form) if request.htmx else redirect("exports", slug=slug)
@@ -75,7 +69,7 @@ def request_export(request: Request, slug: str) -> HttpResponse:
 @screen("GET")
 def download_export(request: Request, slug: str, export_id: str) -> HttpResponseBase:
     room = enter(request, slug, Verb.EXPORT, here="exports")
-    return sent(open_export(found(exports_of(room.project), export_id, "export"), by=request.user))
+    return sent(found(exports_of(room.project), export_id, "export"), by=request.user)
 
 
 @screen("POST")

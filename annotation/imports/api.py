@@ -113,11 +113,6 @@ class Push(serializers.Serializer[Any]):
     )
 
 
-def _problems_of(asked: Import) -> list[Problem]:
-    refusal = refusal_of(asked)
-    return list(refusal.problems) if refusal else []
-
-
 ImportRow = shape_of(IMPORTS, "ImportRow")
 
 
@@ -127,7 +122,11 @@ class ImportDetail(ImportRow):  # type: ignore[misc,valid-type]
     url = serializers.SerializerMethodField(
         help_text="Poll this address until the state is done, failed or cancelled."
     )
-    problems = FactsField(list[Problem], _problems_of, help_text="Why the files were refused.")
+    problems = FactsField(
+        list[Problem],
+        lambda asked: list(getattr(refusal_of(asked), "problems", ())),
+        help_text="Why the files were refused.",
+    )
     report = FactsField(ImportReport, report_of, allow_null=True)
 
     def get_url(self, asked: Import) -> str:

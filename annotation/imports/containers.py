@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -15,7 +15,7 @@ from typing import Any
 
 from annotation.core.text_faults import text_fault
 from annotation.imports.layout import FLAT_REQUIRED, is_field
-from annotation.imports.problems import Findings, ImportRefused, unreadable
+from annotation.imports.problems import Findings, unreadable
 from annotation.imports.row import Mark, NotJson, load_json
 
 HEAD_BYTES = 65_536
@@ -32,6 +32,8 @@ LONGEST_NAME = 200
 _SENTENCE = re.compile(r"\w\S*(\s+[^\s?]+){2,}[.!…][\"'”’]?|.+[。！]|\w\S*(\s+[^\s?]+){9,}")
 """Three words and a full stop, or ten words, without a question mark: names have fewer, questions may be names."""
 
+_JSON = re.compile(r'".*"|\{.*\}|\[.*\]|null|true|false|-?[0-9.]+', re.DOTALL)
+"""A cell that is JSON."""
 _MARK = b"\xef\xbb\xbf"
 _UTF_16 = "is UTF-16, not UTF-8. Save it as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8"
 _FOREIGN = {
@@ -112,14 +114,32 @@ class Record:
 class Table:
     """The records of a file. They can be read only once; reading them adds to `problems`.
 
-    `columns` are the names in a header; empty if there is no header. `remarks` say how the file was read.
+    `columns` are the names in a header, and then also paths into the values of the first records; `first` are the first
+    100 records, which `records` yields again. `remarks` say how the file was read. `tool` is the tool that wrote the
+    file; it may be empty.
     """
 
     format: Format
-    records: Iterator[Record]
-    problems: Findings
+    records: Iterator[Record] = field(default_factory=lambda: iter(()))
+    problems: Findings = field(default_factory=Findings)
     columns: tuple[str, ...] = ()
     remarks: list[str] = field(default_factory=list)
+    first: tuple[Record, ...] = ()
+    tool: str = ""
+
+    @property
+    def may_nest(self) -> bool:
+        return self.format.is_json or bool(self.tool)
+
+    @property
+    def is_nested(self) -> bool:
+        """True if each line holds a document with a list of systems; such a file has no columns to choose."""
+        return self.may_nest and bool(self.first) and isinstance(self.first[0].values.get("systems"), list)
+
+    @property
+    def is_judged(self) -> bool:
+        """True if the tool stores people's answers outside of the columns."""
+        return any(one.said.ratings or one.said.marks or one.said.claims for one in self.first)
 
 
 def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
@@ -129,27 +149,25 @@ def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
     and none of the first 20 of these lines is UTF-8. Raises ImportRefused if the file is empty, cannot be opened, has a
     format that is not read, or has a broken header.
     """
-    form, problems = recognise(path, name=name), Findings()
-    table = Table(form, iter(()), problems)
-    if form is Format.PARQUET:
-        table.columns, table.records = _parquet(path, problems, name)
-    elif not encoding and _is_of_one_byte(path):
+    table = Table(recognise(path, name=name))
+    if table.format is Format.PARQUET:
+        return _parquet(path, table, name)
+    if not encoding and _is_of_one_byte(path):
         encoding = "windows-1252"
-        table.remarks.append(
-            "The file is not UTF-8. It is read as Windows-1252; name another with `encoding`."
-        )
+        told = "The file is not UTF-8. It is read as Windows-1252; name another with `encoding`."
+        table.remarks.append(told)
     encoding = encoding or "utf-8"
-    if form is Format.CSV:
-        delimiter = _delimiter(path, encoding)
-        table.records = _csv_records(path, delimiter, encoding, table)
-        header = next(table.records, None)
-        table.columns = tuple(header.values) if header else ()
-        if delimiter != ",":
-            table.remarks.append(f"Cells were separated by {_DELIMITERS[delimiter]}, not by commas.")
-    elif form is Format.JSON_LIST:
-        table.records = _listed_records(path, problems, name, encoding)
-    elif form is Format.JSONL:
-        table.records = _json_records(path, problems, encoding)
+    if table.format is not Format.CSV:
+        is_list = table.format is Format.JSON_LIST
+        values = _listed(path, name, encoding) if is_list else _of_lines(path, table.problems, encoding)
+        table.records = _objects(values, table.problems)
+        return table
+    delimiter = _delimiter(path, encoding)
+    table.records = _csv_records(path, delimiter, encoding, table)
+    header = next(table.records, None)
+    table.columns = tuple(header.values) if header else ()
+    if delimiter != ",":
+        table.remarks.append(f"Cells were separated by {_DELIMITERS[delimiter]}, not by commas.")
     return table
 
 
@@ -177,8 +195,11 @@ def recognise(path: Path, *, name: str) -> Format:
     # The first line of a JSONL file may be broken, so trust the file's name; reading the line then adds a problem.
     if not start.startswith(b"{") and named is not Format.JSONL:
         return Format.CSV
-    is_one = _is_one_object(path, ends_soon=Path(name).suffix.lower() == ".json")
-    return Format.JSON_LIST if is_one else Format.JSONL
+    # A value over several lines, or a single line in a file named .json, is one value.
+    lines = _byte_lines(path)
+    first = next(filter(None, map(bytes.strip, lines)), b"")
+    ends_soon = Path(name).suffix.lower() == ".json" and not any(map(bytes.strip, lines))
+    return Format.JSON_LIST if ends_soon or _IS_OPEN.search(first[-2:]) else Format.JSONL
 
 
 def head_of(path: Path, name: str) -> bytes:
@@ -202,26 +223,15 @@ def as_text(data: bytes) -> tuple[str, bool]:
     return data.decode("latin-1"), False
 
 
+def _byte_lines(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as stream:
+        yield from iter(lambda: stream.readline(MAX_LINE_BYTES).removeprefix(_MARK), b"")
+
+
 def _is_of_one_byte(path: Path) -> bool:
     """True if at least two lines are not ASCII and none of the first 20 of them is UTF-8."""
-    with path.open("rb") as stream:
-        lines = iter(lambda: stream.readline(MAX_LINE_BYTES), b"")
-        found = list(islice((line for line in lines if not line.isascii()), 20))
-    return len(found) > 1 and not any(map(_is_utf_8, found))
-
-
-def _is_utf_8(line: bytes) -> bool:
-    with suppress(UnicodeDecodeError):
-        return bool(line.decode("utf-8"))
-    return False
-
-
-def _is_one_object(path: Path, *, ends_soon: bool) -> bool:
-    """True if JSON is written over several lines, or if `ends_soon` and there is a single line."""
-    with path.open("rb") as stream:
-        lines = iter(lambda: stream.readline(MAX_LINE_BYTES).removeprefix(_MARK), b"")
-        first = next(filter(None, map(bytes.strip, lines)), b"")
-        return bool(_IS_OPEN.search(first[-2:])) or (ends_soon and not stream.read(HEAD_BYTES).strip())
+    found = list(islice((line for line in _byte_lines(path) if not line.isascii()), 20))
+    return len(found) > 1 and not any(as_text(line)[1] for line in found)
 
 
 def _lines(path: Path, encoding: str) -> Iterator[str]:
@@ -240,20 +250,17 @@ def _lines(path: Path, encoding: str) -> Iterator[str]:
             yield line.removeprefix("\ufeff") if number == 1 else line
 
 
-def _json_records(path: Path, problems: Findings, encoding: str) -> Iterator[Record]:
+def _of_lines(path: Path, problems: Findings, encoding: str) -> Iterator[tuple[int, object]]:
     for number, text in enumerate(_lines(path, encoding), start=1):
-        if not text.strip():
-            continue
-        try:
-            value = load_json(text)
-        except NotJson as error:
-            problems.add(number, "", f"{error}{_SEVERAL if 'Extra' in str(error) else ''}")
-            continue
-        yield from _object(value, number, problems)
+        if text.strip():
+            try:
+                yield number, load_json(text)
+            except NotJson as error:
+                problems.add(number, "", f"{error}{_SEVERAL if 'Extra' in str(error) else ''}")
 
 
-def _listed_records(path: Path, problems: Findings, name: str, encoding: str) -> Iterator[Record]:
-    """Yield the objects of a file that is a single JSON value; numbers start at 1."""
+def _listed(path: Path, name: str, encoding: str) -> Iterator[tuple[int, object]]:
+    """Yield the rows of a file that is a single JSON value, with their numbers from 1."""
     if path.stat().st_size > MAX_LINE_BYTES:
         told = f"{name} is one JSON value of more than {MAX_LINE_BYTES // 1024**2} MB."
         raise unreadable(f"{told} Write one object a line instead (JSONL), as jq -c '.[]' does.")
@@ -261,8 +268,7 @@ def _listed_records(path: Path, problems: Findings, name: str, encoding: str) ->
         items = load_json("".join(_lines(path, encoding)))
     except NotJson as error:
         raise unreadable(f"{name} {error}{_SEVERAL if 'Extra' in str(error) else ''}") from error
-    for number, item in enumerate(_items(items), start=1):
-        yield from _object(item, number, problems)
+    yield from enumerate(_items(items), start=1)
 
 
 def _items(value: object) -> Iterable[object]:
@@ -270,14 +276,10 @@ def _items(value: object) -> Iterable[object]:
 
     Any other object is a single row; a text, a number and null have no rows.
     """
-    if isinstance(value, list):
-        return value
     if not isinstance(value, dict):
-        return []
+        return value if isinstance(value, list) else []
     if {"columns", "data"} <= value.keys():
-        raise unreadable(
-            "is a table of pandas with orient='split'. Save it by to_json(path, orient='records')."
-        )
+        raise unreadable("is a table of pandas, split. Save it by to_json(path, orient='records').")
     # Promptfoo nests its list of results in another `results`.
     if isinstance(value.get("results"), dict) and "results" in value["results"]:
         return _items(value["results"])
@@ -287,8 +289,8 @@ def _items(value: object) -> Iterable[object]:
         names = " and ".join(f"`{name}`" for name in lists)
         told = f"holds several lists of rows, {names}. Write the one that you mean to a file of its own."
         raise unreadable(told)
-    for rows in lists.values():
-        return rows
+    if lists:
+        return next(iter(lists.values()))
     parts = list(value.values())
     if not parts or not all(isinstance(part, dict) and part for part in parts):
         return [value]
@@ -304,12 +306,13 @@ def _items(value: object) -> Iterable[object]:
     return [value]
 
 
-def _object(value: object, line: int, problems: Findings) -> Iterator[Record]:
-    if isinstance(value, dict):
-        _require_few(len(value), line=line)
-        yield Record(line, value)
-    else:
-        problems.add(line, "", 'is not a JSON object, such as {"document_id": …}.')
+def _objects(values: Iterable[tuple[int, object]], problems: Findings) -> Iterator[Record]:
+    for line, value in values:
+        if isinstance(value, dict):
+            _require_few(len(value), line=line)
+            yield Record(line, value)
+        else:
+            problems.add(line, "", 'is not a JSON object, such as {"document_id": …}.')
 
 
 def _require_few(columns: int, *, line: int | None = None) -> None:
@@ -327,7 +330,7 @@ def _named_delimiter(line: str) -> str:
 def _delimiter(path: Path, encoding: str) -> str:
     """The separator that the first line names, otherwise the separator that gives the most columns."""
     first = next((line for line in _lines(path, encoding) if line.strip(" \r\n,;\t")), "")
-    columns: dict[str, int] = {}
+    columns = {}
     for delimiter in _DELIMITERS:
         with suppress(csv.Error):
             columns[delimiter] = len(next(csv.reader([first], delimiter=delimiter), []))
@@ -351,9 +354,8 @@ def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Ite
         for cells in reader:
             place, line = line, reader.line_num + 1
             # Skip rows of mere separators, which Excel writes for emptied cells, and ruled lines.
-            if not any(map(str.isalnum, chain(*cells))) or (
-                place == 1 and _named_delimiter(delimiter.join(cells))
-            ):
+            is_named = place == 1 and _named_delimiter(delimiter.join(cells))
+            if is_named or not any(map(str.isalnum, chain(*cells))):
                 continue
             if not columns:
                 columns = _header(cells, place)
@@ -365,24 +367,15 @@ def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Ite
                 table.problems.add(place, "", f"{there} {told}")
                 continue
             if is_json is None:
-                is_json = all(map(_is_json, cells)) and any(cell.startswith('"') for cell in cells)
+                is_json = any(cell[:1] == '"' for cell in cells) and all(map(_JSON.fullmatch, cells))
             if len(cells) < len(columns):
-                short.remark(
-                    "has fewer cells than the header. The missing ones are taken as empty.", line=place
-                )
+                told = "has fewer cells than the header. The missing ones are taken as empty."
+                short.remark(told, line=place)
             texts = map(_unquoted, cells) if is_json else cells
             yield Record(place, dict.fromkeys(columns) | dict(zip(columns, texts, strict=False)))
     except csv.Error as error:
         raise unreadable(_broken_csv(error), line=line) from error
     table.remarks.extend(short.texts)
-
-
-def _is_json(cell: str) -> bool:
-    try:
-        load_json(cell)
-    except NotJson:
-        return False
-    return True
 
 
 def _unquoted(cell: str) -> str:
@@ -402,41 +395,64 @@ def _broken_csv(error: csv.Error) -> str:
 def _header(cells: list[str], line: int | None = None) -> tuple[str, ...]:
     """Name the columns; if a name is repeated and is not a required field, it gets a number."""
     _require_few(len(cells), line=line)
-    if len(cells) == 1 and "|" in cells[0]:
-        told = "Commas, semicolons and tabs are read: save the file as CSV with one of these."
-        raise unreadable(f"separates its names by “|”. {told}", line=line)
-    if len(cells) > 2 and sum(map(bool, cells)) == 1:
-        raise unreadable("is a title. Remove the lines above the names of the columns.", line=line)
     is_named = any(map(is_field, cells))
     texts = [cell.strip() for cell in cells if not cell.startswith("[")]
-    if any(len(cell) > LONGEST_NAME or (not is_named and _SENTENCE.fullmatch(cell)) for cell in texts):
+    if len(cells) == 1 and "|" in cells[0]:
+        told = "separates its names by “|”. Commas, semicolons and tabs are read: save the file with one of these."
+    elif len(cells) > 2 and sum(map(bool, cells)) == 1:
+        told = "is a title. Remove the lines above the names of the columns."
+    elif any(len(cell) > LONGEST_NAME or (not is_named and _SENTENCE.fullmatch(cell)) for cell in texts):
         told = f"looks like data. Add a header line with the names of the columns, such as {','.join(FLAT_REQUIRED)}."
-        raise unreadable(told, line=line)
+    else:
+        told = ""
+    # Normalise spaces, because names from spreadsheets may have line breaks and no-break spaces.
+    names = [" ".join(cell.split()) for cell in cells]
+    twice = next((name for name in FLAT_REQUIRED if names.count(name) > 1), "")
+    fault = text_fault("".join(names))
+    told = told or (f"the header {fault}" if fault else "")
+    if told or twice:
+        told = told or f"the header names the column {twice!r} twice. Rename one of the two."
+        raise unreadable(told, line=line, column=twice)
     columns: dict[str, None] = {}
-    for cell in cells:
-        # Normalise spaces, because names from spreadsheets may have line breaks and no-break spaces.
-        column = " ".join(cell.split())
-        if fault := text_fault(column):
-            raise unreadable(f"the header {fault}", line=line)
-        if column in columns and column in FLAT_REQUIRED:
-            told = f"the header names the column {column!r} twice. Rename one of the two."
-            raise unreadable(told, line=line, column=column)
-        names = chain([column], (f"{column} {number}" for number in count(2)))
-        columns[next(name for name in names if name not in columns)] = None
+    for name in names:
+        others = chain([name], (f"{name} {number}" for number in count(2)))
+        columns[next(other for other in others if other not in columns)] = None
     return tuple(columns)
 
 
-def _parquet(path: Path, problems: Findings, name: str) -> tuple[tuple[str, ...], Iterator[Record]]:
+def _parquet(path: Path, table: Table, name: str) -> Table:
     from pyarrow import ArrowException, parquet  # noqa: PLC0415 - it takes 15 MB
+
+    def records() -> Iterator[Record]:
+        row = size = 0
+        try:
+            for batch in source.iter_batches(batch_size=PARQUET_ROWS_AT_ONCE):
+                # Count again while reading, because the declared size may be wrong.
+                size += batch.nbytes
+                _require_bounded(name, row + batch.num_rows, size)
+                for values in batch.rename_columns(list(table.columns)).to_pylist():
+                    row += 1
+                    yield Record(row, values)
+        except (ArrowException, OSError, ValueError, OverflowError) as error:
+            told = f"{name} is a Parquet file that cannot be read after row {row}: {error}."
+            raise unreadable(told) from error
+        finally:
+            source.close()
 
     try:
         source = parquet.ParquetFile(path)
         names = list(map(str, source.schema_arrow.names))
     except (ArrowException, OSError, UnicodeDecodeError) as error:
-        raise _damaged(name, error) from error
-    columns = _header(names)
+        raise unreadable(f"{name} is a Parquet file that cannot be read: {error}.") from error
+    table.columns, table.records = _header(names), records()
     _require_bounded(name, source.metadata.num_rows, 0)
-    return columns, _parquet_records(source, columns, problems, name)
+    return table
+
+
+def _require_bounded(name: str, rows: int, size: int) -> None:
+    if rows > MOST_PARQUET_ROWS or size > MOST_PARQUET_BYTES:
+        most = f"{MOST_PARQUET_ROWS:,} rows or {MOST_PARQUET_BYTES // 1024**3} GB"
+        raise unreadable(f"{name} has more than {most} once it is unpacked. Split it.")
 
 
 def parquet_bytes(path: Path) -> int:
@@ -452,38 +468,3 @@ def parquet_bytes(path: Path) -> int:
         return 0
     groups = (stated.row_group(number).total_byte_size for number in range(stated.num_row_groups))
     return max(int(sum(groups)), 100 * int(stated.num_rows))
-
-
-def _require_bounded(name: str, rows: int, size: int) -> None:
-    if rows > MOST_PARQUET_ROWS or size > MOST_PARQUET_BYTES:
-        most = f"{MOST_PARQUET_ROWS:,} rows or {MOST_PARQUET_BYTES // 1024**3} GB"
-        raise unreadable(f"{name} has more than {most} once it is unpacked. Split it.")
-
-
-def _parquet_records(source: Any, columns: Sequence[str], problems: Findings, name: str) -> Iterator[Record]:
-    from pyarrow import ArrowException  # noqa: PLC0415
-
-    row = size = 0
-    try:
-        for batch in source.iter_batches(batch_size=PARQUET_ROWS_AT_ONCE):
-            # Count again while reading, because the declared size may be wrong.
-            size += batch.nbytes
-            _require_bounded(name, row + batch.num_rows, size)
-            for index in range(batch.num_rows):
-                row += 1
-                values: dict[str, object] = {}
-                for column, cells in zip(columns, batch.columns, strict=True):
-                    try:
-                        values[column] = cells[index].as_py()
-                    except (ValueError, OverflowError) as error:
-                        problems.add(row, column, f"cannot be read: {error}.")
-                if len(values) == len(batch.columns):
-                    yield Record(row, values)
-    except (ArrowException, OSError) as error:
-        raise _damaged(name, error) from error
-    finally:
-        source.close()
-
-
-def _damaged(name: str, error: Exception) -> ImportRefused:
-    return unreadable(f"{name} is a Parquet file that cannot be read: {error}.")

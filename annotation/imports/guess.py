@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from statistics import median
-from string import digits
 from typing import Any
 
-from annotation.imports.containers import Format, NamedFile, Record, Table, open_table
+from annotation.imports.containers import NamedFile, Table, open_table
 from annotation.imports.layout import (
     ASIDE,
     AUTO,
@@ -28,15 +27,15 @@ from annotation.imports.layout import (
     root,
     text_paths,
 )
+from annotation.imports.problems import unreadable
 from annotation.imports.ratings import is_no_rating, rating_value, ratings_in
 from annotation.imports.row import LANGUAGE, opened
-from annotation.imports.tools.duc import are_duc_files
+from annotation.imports.tools.duc import format_of
 from annotation.imports.tools.flatten import laid_flat
 from evaluation.text import has_word_breaks
 
 WORDS_OF_A_TEXT = 4
 ROWS_LOOKED_AT = 100
-ROWS_SHOWN = 5
 MOST_COLUMNS = 200
 _BEGINNING = 200
 _TEXTS = ("document", "summary", "reference")
@@ -50,6 +49,8 @@ _WRAPPERS = frozenset({"item", "sample", "fields", "data", "row", "record", "exa
 _TEXT_NAMES = ("sentence", "content", "text")
 _PIECES = ("text", "sentences", "sents", "lines", "turns", "utterances", "paragraphs")
 """Ends of names of columns that hold the sentences of one text."""
+_OF_JUDGES = {"DeepEval", "LangSmith", "Langfuse", "Promptfoo"}
+"""Tools whose figures come from a judge and not from people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Guess:
     - `is_own`: True if the columns have Coverdict's own names.
     - `notes`: explain choices that do not follow from names alone.
     - `objections`: contradict the layout, so that it is shown but not used.
-    - `is_judged`: True if the file has people's answers about the summaries.
+    - `has_texts`: True if it has summaries, and documents, references or people's answers.
     """
 
     layout: Layout
@@ -68,113 +69,75 @@ class Guess:
     notes: tuple[str, ...] = ()
     objections: tuple[str, ...] = ()
     is_own: bool = False
-    is_judged: bool = False
+    has_texts: bool = True
 
     @property
     def is_sure(self) -> bool:
-        """True if the layout can be used without asking a person.
-
-        The columns have Coverdict's own names, or the layout has texts, no notes and no objections.
-        """
+        """True if the layout can be used without asking a person: it has texts, no notes and no objections."""
         return self.is_own or (self.has_texts and not self.notes and not self.objections)
 
-    @property
-    def has_texts(self) -> bool:
-        """True if it has summaries, and documents, references or people's answers."""
-        found = self.layout.mapping
-        return "summary" in found and (self.is_judged or bool({"document", "reference"} & found.keys()))
 
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """The columns of a file, including paths into them, and its records.
-
-    `tool` is the tool that wrote the file; it may be empty. `records` are the first 100 records. `all_records` yields
-    these and the rest; it can be used only once.
-    """
-
-    table: Table
-    columns: tuple[str, ...]
-    records: tuple[Record, ...]
-    all_records: Iterator[Record]
-    tool: str = ""
-
-    @property
-    def format(self) -> Format:
-        return self.table.format
-
-    @property
-    def may_nest(self) -> bool:
-        return self.format.is_json or bool(self.tool)
-
-    @property
-    def is_nested(self) -> bool:
-        """True if each line holds a document with a list of systems; such a file has no columns to choose."""
-        return (
-            self.may_nest and bool(self.records) and isinstance(self.records[0].values.get("systems"), list)
-        )
-
-    @property
-    def is_judged(self) -> bool:
-        """True if the tool stores people's answers outside of the columns."""
-        return any(one.said.ratings or one.said.marks or one.said.claims for one in self.records)
-
-    def guess(self, *, preset: str = AUTO, given: Mapping[str, tuple[str, ...]] | None = None) -> Guess:
-        """Guess the layout. Columns with Coverdict's own names for all required fields are used if `preset` is "auto".
-
-        `given` fixes the columns of some fields; a field that no column fits stays unmapped. Any `preset` other than
-        "auto" is used without trying to recognise a layout.
-        """
-        rows = [record.values for record in self.records]
-        mapping = {name: columns for name, columns in (given or {}).items() if name in FLAT_FIELDS}
-        if preset == AUTO and set(FLAT_REQUIRED) <= set(self.columns):
-            own = {name: (name,) for name in FLAT_FIELDS if name in self.columns and name != "rating"}
-            return _Guesser(
-                self.columns, rows, PRESETS[AUTO], {**own, **mapping}, is_judged=self.is_judged
-            ).own()
-        # A table may name a path, such as `inputs.article`; then `inputs` counts as a column, too.
-        spelled = {root(column): None for column in self.columns if plain(root(column)) in _OBJECTS}
-        columns = tuple(dict.fromkeys((*self.columns, *spelled)))
-        there = {plain(column) for column in columns}
-        if preset == AUTO:
-            shown = (name for name, one in PRESETS.items() if one.shown_by and one.shown_by <= there)
-            preset = next(shown, AUTO)
-        found = _Guesser(columns, rows, PRESETS[preset], mapping, is_judged=self.is_judged).guess()
-        return replace(found, title=found.title or self.tool)
-
-    def shown(self) -> list[list[object]]:
-        """The cells of the first rows."""
-        return [
-            [pick(record.values, column) for column in self.columns] for record in self.records[:ROWS_SHOWN]
-        ]
-
-
-def look_at(file: NamedFile, encoding: str = "") -> Look:
+def look_at(file: NamedFile, encoding: str = "") -> Table:
     """Open a file of rows, and read its first records. Raises the errors of `open_table`."""
     table = open_table(file.path, name=file.name, encoding=encoding)
-    tool, records = laid_flat(table.records, table.problems)
-    first = tuple(islice(records, ROWS_LOOKED_AT))
-    columns = dict.fromkeys(() if tool else table.columns)
-    for record in first:
+    table.tool, records = laid_flat(table)
+    table.first = tuple(islice(records, ROWS_LOOKED_AT))
+    table.records = chain(table.first, records)
+    columns = dict.fromkeys(() if table.tool else table.columns)
+    for record in table.first:
         columns.update(dict.fromkeys(text_paths(record.values)))
-    return Look(table, tuple(islice(columns, MOST_COLUMNS)), first, chain(first, records), tool)
+    table.columns = tuple(islice(columns, MOST_COLUMNS))
+    return table
 
 
-def look_at_rows(files: Sequence[NamedFile], encoding: str = "") -> Look | None:
-    """Open the only file of rows among uploads with `look_at`; None if the files are from DUC or TAC."""
-    return None if are_duc_files(files) else look_at(files[0], encoding)
+def look_at_files(files: Sequence[NamedFile], encoding: str = "") -> Table | None:
+    """Open a file of rows with `look_at`; None for files of DUC and TAC.
+
+    Raises ImportRefused if there is no file, and for several files of which none is of DUC or TAC.
+    """
+    if not files:
+        raise unreadable("There is no file to import.")
+    if any(map(format_of, files)):
+        return None
+    if len(files) > 1:
+        told = (
+            "holds no SEE HTML or DUCView file. CSV, JSONL and Parquet files are imported one at a time, by"
+        )
+        raise unreadable(f"{told} themselves.", file=f"{len(files):,} files")
+    return look_at(files[0], encoding)
+
+
+def guess(table: Table, *, preset: str = AUTO, given: Mapping[str, tuple[str, ...]] | None = None) -> Guess:
+    """Guess the layout. Columns with Coverdict's own names for all required fields are used if `preset` is "auto".
+
+    `given` fixes the columns of some fields; a field that no column fits stays unmapped. Any `preset` other than
+    "auto" is used without trying to recognise a layout.
+    """
+    mapping = {name: columns for name, columns in (given or {}).items() if name in FLAT_FIELDS}
+    is_own = preset == AUTO and {*FLAT_REQUIRED} <= {*table.columns}
+    # A table may name a path, such as `inputs.article`; then `inputs` counts as a column, too.
+    spelled = [root(column) for column in table.columns if plain(root(column)) in _OBJECTS and not is_own]
+    columns = tuple(dict.fromkeys((*table.columns, *spelled)))
+    there = {plain(column) for column in columns}
+    if preset == AUTO and not is_own:
+        shown = (name for name, one in PRESETS.items() if one.shown_by and one.shown_by <= there)
+        preset = next(shown, AUTO)
+    guesser = _Guesser(table, columns, PRESETS[preset], mapping, table.is_judged)
+    return guesser.own() if is_own else guesser.guess()
 
 
 @dataclass(slots=True)
 class _Guesser:
+    table: Table
     columns: Sequence[str]
-    rows: Sequence[Mapping[str, object]]
     preset: Preset
     mapping: dict[str, tuple[str, ...]]
-    is_judged: bool = False
+    is_judged: bool
     notes: list[str] = field(default_factory=list)
 
     def own(self) -> Guess:
+        own = {name: (name,) for name in FLAT_FIELDS if name in self.columns and name != "rating"}
+        self.mapping = own | self.mapping
         # Some tools write the system prompt into a column `system`, which then names no systems.
         if self.mapping["system"] == ("system",) and not self._names_systems("system"):
             del self.mapping["system"]
@@ -186,10 +149,7 @@ class _Guesser:
         self._find_ratings()
         if "rating" in self.columns and "rating" not in self.mapping.get("rating", ()):
             self.mapping["rating"] = (*self.mapping.get("rating", ()), "rating")
-        return Guess(self._layout(), is_own=True, is_judged=self.is_judged)
-
-    def _layout(self, system: str = "") -> Layout:
-        return Layout(self.mapping, system=system, is_whole=True)
+        return Guess(Layout(self.mapping, is_whole=True), is_own=True)
 
     def guess(self) -> Guess:
         self._find_numbered("reference")
@@ -198,33 +158,34 @@ class _Guesser:
         for name in _ORDER:
             if name not in self.mapping:
                 self._assign(name)
-        systems = self._systems()
-        if "document" not in self.mapping and (texts := systems or self._longer_rest()):
-            longest = max(texts, key=self._length)
-            systems = [column for column in systems if column != longest]
-            self.mapping["document"] = (longest,)
-            self.notes.append(f"`{longest}` is read as the document: its texts are the longest.")
+        # Without a document or reference, any text could be the document.
+        is_compared = self.is_judged or bool({"document", "reference"} & self.mapping.keys())
+        systems = self._systems() if is_compared else []
         if "reference" not in self.mapping and (references := self._likely_references(systems)):
             self.mapping["reference"] = tuple(references)
             self.notes += [f"`{each}` is read as the reference, because of its name." for each in references]
             systems = [column for column in systems if column not in references]
-        if len(systems) > 1:
-            self.mapping.pop("system", None)
-            told = "are read as the summaries of one system each."
-            self.notes.append(f"{_listed(systems)} {told}")
-        elif systems:
-            self.notes.append(f"`{systems[0]}` is read as the summary: no other column holds texts.")
         if systems:
             self.mapping["summary"] = tuple(systems)
+            told = f"`{systems[0]}` is read as the summary: no other column holds texts."
+            if len(systems) > 1:
+                self.mapping.pop("system", None)
+                told = f"{_listed(systems)} are read as the summaries of one system each."
+            self.notes.append(told)
         # If a single column is read as the summary and no column names systems, its name is the name of the system.
         system = systems[0] if len(systems) == 1 and "system" not in self.mapping else ""
         is_alone = not ({"reference", "system"} & self.mapping.keys() or self.is_judged or self.preset.title)
         if self.mapping.get("summary") == ("summary",) and is_alone:
-            self.notes.append(
-                "`summary` is read as the summary to evaluate. In XSum it is the reference: change it if it is here."
-            )
-        title, objections = self.preset.title, tuple(self._objections())
-        return Guess(self._layout(system), title, tuple(self.notes), objections, is_judged=self.is_judged)
+            told = "`summary` is read as the summary to evaluate. In XSum it is the reference: change it if it is here."
+            self.notes.append(told)
+        return Guess(
+            Layout(self.mapping, system=system, is_whole=True),
+            self.preset.title or self.table.tool,
+            tuple(self.notes),
+            tuple(self._objections()),
+            has_texts="summary" in self.mapping
+            and (self.is_judged or bool({"document", "reference"} & self.mapping.keys())),
+        )
 
     def _one(self, name: str) -> str:
         return next(iter(self.mapping.get(name, ())), "")
@@ -233,11 +194,11 @@ class _Guesser:
         return {root(column) for columns in self.mapping.values() for column in columns}
 
     def _values(self, column: str) -> list[object]:
-        return [value for row in self.rows if (value := pick(row, column)) is not None and value != ""]
+        found = (pick(record.values, column) for record in self.table.first)
+        return [value for value in found if value is not None and value != ""]
 
     def _find_ratings(self) -> None:
-        # Read no ratings from files of evaluation tools, because their figures come from a judge and not from people.
-        if self.preset.title in {"DeepEval", "LangSmith", "Langfuse"} or "rating" in self.mapping:
+        if {self.preset.title, self.table.tool} & _OF_JUDGES or "rating" in self.mapping:
             return
         used = self._used()
         ratings = tuple(each for each in self._tops() if each not in used and self._holds_ratings(each))
@@ -252,10 +213,8 @@ class _Guesser:
 
         If a value has a decimal point and none is above 1, the values are figures of a metric and not ratings.
         """
-        cells = [row.get(column) for row in self.rows]
-        given = [
-            each for value in cells for each in ratings_in(column, value, "") if not is_no_rating(each[2])
-        ]
+        cells = (record.values.get(column) for record in self.table.first)
+        given = [each for cell in cells for each in ratings_in(column, cell, "") if not is_no_rating(each[2])]
         numbers = [rating_value(value) for *_, value in given]
         if not numbers or not all(plain(criterion) in CRITERIA for criterion, *_ in given):
             return False
@@ -275,61 +234,42 @@ class _Guesser:
             self.mapping[name] = tuple(column for _, column in found)
 
     def _objections(self) -> Iterator[str]:
-        if not self.rows:
+        if not self.table.first:
             yield "No row of the file can be read."
-        document = self._one("document") or self._one("summary")
+        document, summary = self._one("document") or self._one("summary"), self._one("summary")
         if not document or len(self.mapping.get("document", ())) > 1:
             return
-        length = self._typical_length(document)
         for column in self.mapping.get("summary", ()):
-            if self._typical_length(column) > length:
+            if self._typical_length(column) > self._typical_length(document):
                 yield f"The texts in `{document}` are shorter than those in `{column}`."
-        for column in self._longer(document):
-            yield f"`{column}` is not read and holds much longer texts than `{document}`."
-        summary = self._one("summary")
-        mapped = set(chain(*self.mapping.values()))
+        for column in (each for each in self._tops() if each not in self._used()):
+            if self._is_text(column) and self._typical_length(column) > 2 * self._typical_length(document):
+                yield f"`{column}` is not read and holds much longer texts than `{document}`."
+        mapped = {*chain(*self.mapping.values())}
         for column in self.columns if summary and last(summary) != "summary" else ():
             if column not in mapped and last(column) == "summary" and self._is_text(column):
                 yield f"`{column}` is not read, and `{summary}` is read as the summary."
 
-    def _longer(self, column: str) -> list[str]:
-        """Columns that are not read and hold texts whose median length is more than twice that of `column`."""
-        used, length = self._used(), self._typical_length(column)
-        texts = [each for each in self._tops() if column and each not in used and self._is_text(each)]
-        return [each for each in texts if self._typical_length(each) > 2 * length]
-
-    def _longer_rest(self) -> list[str]:
-        rest = self._rest()
-        return [column for column in self._longer(self._one("summary")) if column in rest]
-
     def _typical_length(self, column: str) -> float:
-        lengths = [len(str(value)) for value in self._values(column)]
-        return median(lengths) if lengths else 0
+        return median([len(str(value)) for value in self._values(column)] or [0])
 
     def _assign(self, name: str) -> None:
         names = self.preset.names.get(name, GENERAL[name])
         fitting = [column for wanted in names for column in self._named(wanted) if self._fits(name, column)]
-        # An object of texts without a known name has a summary of each system.
-        fitting = [each for each in fitting if name != "summary" or len(self._unnamed(each)) < 2]
         if name == "reference" and not fitting and name not in self.preset.names:
             # In XSum, `summary` is the reference: use it if no other column fits and it is not taken yet.
-            taken = self._used()
-            fitting = [
-                each for each in self._named("summary") if each not in taken and self._fits(name, each)
-            ]
-        if not fitting:
-            return
-        chosen = fitting[0]
+            named = (each for each in self._named("summary") if each not in self._used())
+            fitting = [each for each in named if self._fits(name, each)]
+        chosen = next(iter(fitting), "")
+        if column := self._text_in(name, chosen) if chosen and name in _TEXTS else chosen:
+            self.mapping[name] = (column,)
         # Other columns that fit are rivals and are noted, except those whose name also fits the document, such as
         # `text`.
         rivals = [column for column in fitting[1:] if root(column) != root(chosen) and column in self._tops()]
-        if name in {"summary", "reference"}:
-            rivals = [each for each in rivals if plain(each) not in GENERAL["document"]]
-            rivals = [each for each in rivals if name == "reference" or plain(each) != "summary"]
-            if rivals:
-                others = f"{_listed(rivals)} could be it, too"
-                self.notes.append(f"`{chosen}` is read as the {name}; {others}.")
-        self.mapping[name] = (self._text_in(name, chosen) if name in _TEXTS else chosen,)
+        rivals = [each for each in rivals if plain(each) not in GENERAL["document"]]
+        rivals = [each for each in rivals if name == "reference" or plain(each) != "summary"]
+        if rivals and name in {"summary", "reference"}:
+            self.notes.append(f"`{chosen}` is read as the {name}; {_listed(rivals)} could be it, too.")
 
     def _likely_references(self, systems: Sequence[str]) -> list[str]:
         """Texts that are named like references: all among several systems, or the likeliest beside a summary."""
@@ -356,25 +296,23 @@ class _Guesser:
         if is_hidden or any(column in columns for columns in self.mapping.values()):
             return False
         values = self._values(column)
-        if name in _TEXTS and values and all(map(_is_tag, values)):
-            return False
+        if name in _TEXTS:
+            return not (values and all(map(_is_tag, values)))
         if name == "document_id":
             return self._is_of_documents(column)
         if name == "system":
             return self._names_systems(column)
-        fit = _FITTING.get(name)
-        return fit is None or all(map(fit, values))
+        return name not in _FITTING or all(map(_FITTING[name], values))
 
     def _names_systems(self, column: str) -> bool:
         """True if the values are names and not prompts."""
         values = self._values(column)
-        if not all(isinstance(value, str | int) for value in values):
-            return False
         texts = [value for value in values if isinstance(value, str)]
-        return not texts or not all(len(text.split()) > 5 and text.rstrip()[-1:] in ".:!?}" for text in texts)
+        are_prompts = all(len(text.split()) > 5 and text.rstrip()[-1:] in ".:!?}" for text in texts)
+        return all(isinstance(value, str | int) for value in values) and not (texts and are_prompts)
 
     def _is_inside(self, column: str) -> bool:
-        is_header = any(column in row for row in self.rows)
+        is_header = any(column in record.values for record in self.table.first)
         if is_header and column.endswith("[]"):
             return False
         return column != root(column) and (not is_header or plain(root(column)) in _OBJECTS)
@@ -385,10 +323,9 @@ class _Guesser:
         Also True if no column is known to hold the documents. If it is False, a note is added.
         """
         document = self._one("document")
-        if not document:
-            return True
+        rows = [record.values for record in self.table.first] if document else []
         # Ignore rows without a document, because they are invalid.
-        pairs = {(str(pick(row, column)), str(text)) for row in self.rows if (text := pick(row, document))}
+        pairs = {(str(pick(row, column)), str(text)) for row in rows if (text := pick(row, document))}
         if len(pairs) == len({one for one, _ in pairs}) == len({text for _, text in pairs}):
             return True
         self.notes.append(f"`{column}` does not name the documents: the same document stands under several.")
@@ -409,7 +346,11 @@ class _Guesser:
         known = [*GENERAL[name], *_TEXT_NAMES]
         named = [path for wanted in known for path in inside if last(path) == wanted]
         chosen = named[0] if named else max(inside, key=self._length)
-        if not named and any(path != chosen and self._is_text(path) for path in inside):
+        alike = [path for path in inside if path != chosen and (not named or last(path) == last(chosen))]
+        if any(map(self._is_text, alike)):
+            # An object of texts by system has no single summary; people name a path for each.
+            if name == "summary":
+                return ""
             self.notes.append(f"`{chosen}` is read as the {name}, the longest text in `{column}`.")
         return chosen
 
@@ -424,33 +365,12 @@ class _Guesser:
         if plain(summary) == "summary" and is_alone and len(rest) > 1:
             self.mapping["reference"] = self.mapping.pop("summary")
             return rest
-        return [] if summary else rest or self._objects_of_texts()
-
-    def _objects_of_texts(self) -> list[str]:
-        """Paths to the texts of the first object by system, such as `generations.alpha`."""
-        tops = (each for each in self._tops() if each not in self._used())
-        likely = [each for each in tops if plain(each).replace("ies", "y").rstrip("s") in GENERAL["summary"]]
-        return next(filter(None, map(self._unnamed, likely)), [])
-
-    def _unnamed(self, column: str) -> list[str]:
-        """Return the paths to the texts of an object by system; none if a name is the usual name of a text."""
-        inside = [each for each in self.columns if each.startswith(f"{column}.") and self._is_text(each)]
-        known = {*GENERAL["summary"], *GENERAL["reference"], *_TEXT_NAMES}
-        # In an object by system, the texts have one name, such as `outputs.alder.text`.
-        steps = [each.removeprefix(f"{column}.").split(".") for each in inside]
-        is_by_system = len({*map(len, steps)}) == 1 == len({each[-1] for each in steps}) and len(steps[0]) > 1
-        is_known = any(plain(each[0]) in known | ASIDE for each in steps)
-        is_known |= not is_by_system and any(last(each) in known for each in inside)
-        return [] if is_known else inside
+        return [] if summary else rest
 
     def _rest(self) -> list[str]:
-        """Columns of texts that are neither a field nor a remark."""
-        used = self._used()
-        return [
-            column
-            for column in self._tops()
-            if column not in used and self._is_text(column) and plain(column).rstrip(digits) not in ASIDE
-        ]
+        """Columns of texts that are no field, remark or rating."""
+        tops = (column for column in self._tops() if column not in self._used() and not _is_aside(column))
+        return [column for column in tops if self._is_text(column)]
 
     def _is_text(self, column: str) -> bool:
         values = [value.strip() for value in self._values(column) if isinstance(value, str) and value.strip()]
@@ -475,6 +395,12 @@ _FITTING: Mapping[str, Callable[[Any], object]] = {
 def _known_as(column: str) -> str:
     """The name of a column without a wrapper: `data.article` becomes `article`."""
     return last(column) if column != root(column) and plain(root(column)) in _WRAPPERS else plain(column)
+
+
+def _is_aside(column: str) -> bool:
+    """True for the name of a remark, and for one that ends like that of a rating, such as `gpt_rating`."""
+    name = plain(column).rstrip("0123456789")
+    return name in ASIDE or name.endswith(("rating", "score"))
 
 
 def _listed(names: Sequence[str]) -> str:

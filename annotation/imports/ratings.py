@@ -46,9 +46,8 @@ def rating_value(value: object) -> float | None:
 
 def is_no_rating(value: object) -> bool:
     """True for an empty cell and for the marks that tables use for missing values."""
-    return (
-        value is None or value is _UNKNOWN or (isinstance(value, str) and value.strip().casefold() in _NONE)
-    )
+    is_mark = isinstance(value, str) and value.strip().casefold() in _NONE
+    return value is None or value is _UNKNOWN or is_mark
 
 
 def _is_number(value: object) -> bool:
@@ -116,17 +115,14 @@ def read_ratings(given: Iterable[Given]) -> tuple[list[RatingData], list[str]]:
     for criterion, rater, value in given:
         number = rating_value(value)
         if value is _UNKNOWN:
-            left.append(
-                f"`{printable(criterion)}` stands beside ratings and is not read, because it is no known criterion. "
-                f"The nested layout reads criteria of any name."
-            )
+            told = "stands beside ratings and is not read: it is no known criterion. The nested layout reads any."
+            left.append(f"`{printable(criterion)}` {told}")
         elif fault := text_fault(rater):
             left.append(f"A rating of `{printable(criterion)}` is left out: the rater's name {fault}")
         elif number is not None:
             name = re.sub(r"[^\w-]+", "_", criterion.strip()).strip("_")[:MAX_CRITERION_CHARACTERS]
             found.append(RatingData(name or "rating", rater.strip()[:MAX_NAME_CHARACTERS], number))
         elif not is_no_rating(value):
-            left.append(
-                f"`{printable(criterion)}` is {shown(value)} and left out: a rating is a number up to 100, yes or no."
-            )
+            told = "and left out: a rating is a number up to 100, yes or no."
+            left.append(f"`{printable(criterion)}` is {shown(value)} {told}")
     return found, left

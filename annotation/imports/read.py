@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
 from annotation.core.text_faults import printable
-from annotation.imports.containers import Format, NamedFile, Record
-from annotation.imports.guess import Guess, Look, look_at
+from annotation.imports.containers import Format, NamedFile, Record, Table
+from annotation.imports.guess import Guess, guess, look_at_files
 from annotation.imports.layout import (
     AUTO,
     DEFAULT_SYSTEM,
@@ -42,7 +42,7 @@ from annotation.imports.row import (
     faults,
     judged_sentence,
 )
-from annotation.imports.tools.duc import are_duc_files, read_duc_files
+from annotation.imports.tools.duc import read_duc_files
 from annotation.imports.tools.flatten import ASKS_MARKS, KEPT, NO_VOTE
 
 NAMES_TOLD = 5
@@ -113,35 +113,24 @@ def read_files(
 ) -> FileReading:
     """Read one file of rows, or any number of SEE HTML and DUCView files.
 
-    Raises the errors of `read_dataset`, and ImportRefused if there is no file, if no file has a known format, or if a
-    layout of rows is given for SEE HTML or DUCView files.
+    Check every row and compare it with earlier rows. Raises ImportRefused if there is no file, if no file can be read
+    at all (it is empty, has another format, lacks a column, or has broken quoting), and if a layout of rows is given
+    for SEE HTML or DUCView files.
     """
-    if not files:
-        raise unreadable("There is no file to import.")
-    if not are_duc_files(files):
-        return read_dataset(files[0].path, name=files[0].name, layout=layout, progress=progress)
+    layout = layout or Layout()
+    if table := look_at_files(files, layout.encoding):
+        reading = FileReading(table.format, problems=table.problems)
+        return _FileReader(files[0].name, layout, table, progress or Progress(), reading).read()
+    if layout.is_of_rows:
+        told = "names its own systems and target lengths; choices of columns apply to files of rows."
+        raise unreadable(told, file=files[0].name)
     problems, warnings = Findings(), Findings()
-    form, dataset = read_duc_files(files, problems, warnings)
-    if layout and layout.is_of_rows:
-        told = "Columns, a preset, a system and a target length apply to files of rows (CSV, JSON, JSONL, Parquet)."
-        raise unreadable(
-            f"{told} Leave them out: SEE HTML and DUCView files contain them.", file=files[0].name
-        )
-    return FileReading(form, dataset, problems, warnings)
+    return FileReading(*read_duc_files(files, problems, warnings), problems, warnings)
 
 
-def read_dataset(
-    path: Path, *, name: str | None = None, layout: Layout | None = None, progress: Progress | None = None
-) -> FileReading:
-    """Read a file of rows; check every row and compare it with earlier rows.
-
-    `name` is the original name if `path` is a temporary file. Raises ImportRefused if the file cannot be read at all:
-    it is empty, has another format, lacks a column, or has broken quoting.
-    """
-    file, layout = NamedFile(name or path.name, path), layout or Layout()
-    look = look_at(file, layout.encoding)
-    reading = FileReading(look.format, problems=look.table.problems)
-    return _FileReader(file.name, layout, look, progress or Progress(), reading).read()
+def read_dataset(path: Path, **choices: Any) -> FileReading:
+    """Read a single file with `read_files`."""
+    return read_files([NamedFile(path.name, path)], **choices)
 
 
 @dataclass(slots=True)
@@ -281,9 +270,8 @@ class RowReader:
         for name in ("systems", "claims"):
             if isinstance(given := found.get(name), list):
                 inside = f"{path}{name}[]."
-                found[name] = [
-                    self._known(one, name, inside) if isinstance(one, dict) else one for one in given
-                ]
+                known = (self._known(one, name, inside) if isinstance(one, dict) else one for one in given)
+                found[name] = list(known)
         return found
 
     def column(self, place: Sequence[str | int]) -> str:
@@ -291,9 +279,9 @@ class RowReader:
         if not self.is_nested:
             name = next(part for part in reversed(place) if isinstance(part, str))
             return next(iter(self.columns.get(name, (name,))), name)
-        parts = (
-            f"[{part + 1}]" if isinstance(part, int) else f".{_NESTED.get(part, part)}" for part in place
-        )
+        parts = [
+            f"[{each + 1}]" if isinstance(each, int) else f".{_NESTED.get(each, each)}" for each in place
+        ]
         return "".join(parts).removeprefix(".")
 
     def _checked(self, record: Record, values: Mapping[str, Any]) -> Row | None:
@@ -371,8 +359,7 @@ def _nested_faults(row: Row) -> Iterator[tuple[Sequence[str | int], str]]:
         for number, claim in enumerate(claims):
             place = (*path, number)
             for system in sorted(claim.systems - known):
-                told = "which is another system or has no summary in this line."
-                yield place, f"names the system {system!r}, {told}"
+                yield place, f"names the system {system!r}, which has no summary in this line."
             claim.systems &= known
             for system, verdict in claim.verdicts.items():
                 if said.setdefault((claim.text, system), verdict) != verdict:
@@ -393,41 +380,39 @@ class _FileReader:
 
     name: str
     layout: Layout
-    look: Look
+    table: Table
     progress: Progress
     reading: FileReading
 
-    @property
-    def problems(self) -> Findings:
-        return self.reading.problems
-
-    def _remark(self, reason: str) -> None:
-        self.reading.warnings.remark(reason)
+    def _remark(self, told: str) -> None:
+        self.reading.warnings.remark(told)
 
     def read(self) -> FileReading:
-        look, dataset, problems = self.look, self.reading.dataset, self.problems
-        problems.word = self.reading.warnings.word = look.format.place
-        first = look.records[0] if look.records else None
-        is_nested = first is not None and look.may_nest and "systems" in first.values
+        table, dataset, problems = self.table, self.reading.dataset, self.reading.problems
+        problems.word = self.reading.warnings.word = table.format.place
+        first = table.first[0].values if table.first else {}
+        is_nested = table.may_nest and "systems" in first
         reader = RowReader(problems, self.reading.warnings, {}, is_nested=is_nested)
-        if first and is_nested:
+        if not is_nested:
+            reader = self._settle() if table.first or not table.may_nest else reader
+        elif "summary" in first:
+            told = "holds both `systems` (nested) and `summary` (flat). A line is one document with a list of systems"
+            raise unreadable(f"{told}, or one summary.", line=table.first[0].line)
+        elif self.layout.is_of_rows:
+            raise unreadable(f"{self.name} is nested. Leave out columns, preset, system and target.")
+        else:
             self.reading.format = Format.NESTED_JSONL
-            self._require_nested(first)
-        elif first or not look.may_nest:
-            reader = self._settle()
-        read = set(chain(*reader.columns.values()))
-        read |= {*map(root, read), *(KEPT if look.tool else ())}
+        read = {*chain(*reader.columns.values())}
+        read |= {*map(root, read), *(KEPT if table.tool else ())}
         # Tools write fields that are empty; these are not named as not read.
-        empty: tuple[object, ...] = ("", None, []) if look.tool else ()
-        for record in look.all_records:
+        empty: tuple[object, ...] = ("", None, []) if table.tool else ()
+        for record in table.records:
             self.progress.rows_read += 1
             if self.progress.rows_read % ROWS_BETWEEN_STEPS == 0:
                 self.progress.step()
-            if look.may_nest and ("systems" in record.values) is not is_nested:
+            if table.may_nest and ("systems" in record.values) is not is_nested:
                 here, there = ("flat", "nested") if is_nested else ("nested", "flat")
-                told = (
-                    f"is {here}, but the first one is {there}. Split the file into a flat and a nested one."
-                )
+                told = f"is {here}, but the first one is {there}. Split the file into one of each."
                 problems.add(record.line, "", told)
                 continue
             if not is_nested:
@@ -442,38 +427,36 @@ class _FileReader:
             raise unreadable(f"{self.name} holds no rows. It needs one for each summary.")
         if is_nested:
             dataset.settle_claims()
-        self._tell_contents(reader.unread, is_nested=is_nested)
+        self._tell_contents(bool(reader.unread), is_nested=is_nested)
         self._tell_unread(reader.unread)
         return self.reading
-
-    def _require_nested(self, first: Record) -> None:
-        if "summary" in first.values:
-            told = "holds both `systems` (nested) and `summary` (flat). A line is one document with a list of systems"
-            raise unreadable(f"{told}, or one summary.", line=first.line)
-        if self.layout.is_of_rows:
-            told = "is nested and needs no layout. Leave out columns, preset, system and target."
-            raise unreadable(f"{self.name} {told}")
 
     def _settle(self) -> RowReader:
         """Find the column of every field, or a fixed value for fields without a column.
 
-        Raises ImportRefused for a missing column, for both `reference` and `references`, and for a column of claims.
+        Raises ImportRefused for a missing column, for a doubtful guess, for both `reference` and `references`, and for
+        a column of claims.
         """
-        asked, look = self.layout, self.look
-        guess = look.guess(preset=asked.preset or AUTO, given=asked.mapping)
-        has_all = all(any(map(self._has, asked.of(name))) for name in FLAT_REQUIRED)
-        is_used = guess.is_own or bool(guess.objections if has_all else guess.is_sure)
-        if asked.preset or (is_used and not asked.is_whole):
-            self._take(guess)
+        asked, table = self.layout, self.table
         for name, column in ((name, column) for name, some in asked.mapping.items() for column in some):
             if not self._has(column):
                 told = f"the column {column!r} is given for {name}, and there is no such column. Columns that are"
                 raise unreadable(f"{told} there: {self._there()}.", column=column, pair=f"{name}=COLUMN")
+        found = guess(table, preset=asked.preset or AUTO, given=asked.mapping)
+        if not asked.is_whole:
+            has_all = all(any(map(self._has, asked.of(name))) for name in FLAT_REQUIRED)
+            is_doubted = bool(table.first and found.objections) and (bool(asked.preset) or has_all)
+            if is_doubted and not {"document", "summary"} <= asked.mapping.keys():
+                self._refuse_doubt([], found)
+            if asked.preset or found.is_own or (found.is_sure and not has_all):
+                self._take(found)
         layout = self.layout
         there = {name: tuple(filter(self._has, layout.of(name))) for name in FLAT_FIELDS}
-        self._refuse_missing([name for name in FLAT_REQUIRED if not there[name] and not self._may_lack(name)])
+        missing = [name for name in FLAT_REQUIRED if not there[name] and not self._may_lack(name, found)]
+        if missing:
+            self._refuse_doubt(missing, found)
         # In JSON, a field may first appear in a later row.
-        late = {*FLAT_FIELDS} - _OF_ALL if look.format.is_json and not layout.is_whole else ()
+        late = {*FLAT_FIELDS} - _OF_ALL if table.format.is_json and not layout.is_whole else ()
         all_of = {name: there[name] or (layout.of(name) if name in late else ()) for name in FLAT_FIELDS}
         used = {name: columns for name, columns in all_of.items() if columns}
         self._refuse_ambiguous(used, asked.mapping)
@@ -483,100 +466,90 @@ class _FileReader:
             given["system"] = layout.system or DEFAULT_SYSTEM
         self.reading.lacks_target = layout.target is None and not there["target_words"]
         systems, warnings = _systems_of(used.get("summary", ()), self._keys()), self.reading.warnings
-        return RowReader(self.problems, warnings, used, given, layout.target, systems=systems)
+        return RowReader(self.reading.problems, warnings, used, given, layout.target, systems=systems)
 
-    def _take(self, guess: Guess) -> None:
-        asked, pairs = self.layout, guess.layout.pairs()
-        if self.look.records and guess.objections and not {"document", "summary"} <= asked.mapping.keys():
-            told = f"its columns look like {printable(' '.join(pairs))}. {' '.join(guess.objections)}"
-            texts = {name: guess.layout.of(name) for name in ("document", "summary")}
-            own = (f"{name}={column}" for name, columns in texts.items() for column in columns)
-            pair = "\n".join(dict.fromkeys((*pairs, *own))) or "summary=COLUMN"
-            raise unreadable(f"{told} Say which column is which.", pair=pair)
-        system = asked.system or guess.layout.system
-        self.layout = replace(asked, mapping=guess.layout.mapping, system=system, is_whole=not guess.is_own)
-        if not guess.is_own or any(not pair.startswith("rating=") for pair in pairs):
+    def _take(self, found: Guess) -> None:
+        asked, pairs = self.layout, found.layout.pairs()
+        system = asked.system or found.layout.system
+        self.layout = replace(asked, mapping=found.layout.mapping, system=system, is_whole=not found.is_own)
+        if not found.is_own or any(not pair.startswith("rating=") for pair in pairs):
             columns = ((name, column) for name in FLAT_FIELDS for column in self.layout.of(name))
             read = [f"{name}={printable(column)}" for name, column in columns if self._has(column)]
-            title = f" as {guess.title}" if guess.title else ""
+            title = f" as {found.title}" if found.title else ""
             self._remark(f"Columns are read{title}: {', '.join(read)}.")
-        for note in guess.notes:
+        for note in found.notes:
             self._remark(note)
+
+    def _refuse_doubt(self, missing: Sequence[str], found: Guess) -> NoReturn:
+        """Refuse a file that lacks columns, or whose guess has objections; show the guess and the line to type."""
+        pairs, layout, told = found.layout.pairs(), self.layout, []
+        wanted = [next(iter(layout.mapping.get(name, (name,)))) for name in missing]
+        if missing:
+            told = [f"there is no column {_listed(wanted)}. Columns that are there: {self._there()}."]
+        known = {name for name in missing if name in found.layout.mapping}
+        is_like = not missing or (bool(known) and not layout.is_whole)
+        if is_like:
+            title = f" {found.title}:" if found.title else ""
+            told += [f"They look like{title} {printable(' '.join(pairs))}.", *found.notes, *found.objections]
+        if missing:
+            told.append(f"If one has another name, say which column is {' and '.join(_quoted(missing))}.")
+        else:
+            told.append("Say which column is which.")
+        if "summary" in {*missing} - known:
+            told.append(_LAYOUTS)
+        for name in ("document", "summary"):
+            pairs += [f"{name}={column}" for column in found.layout.of(name)]
+            pairs += [f"{name}=COLUMN"] if name in {*missing} - known else []
+        raise unreadable(
+            " ".join(told),
+            line=1 if missing and self.table.format is Format.CSV else None,
+            column=wanted[0] if missing else "",
+            pair="\n".join(dict.fromkeys(pairs)) if is_like else f"{missing[0]}=COLUMN",
+        )
 
     def _refuse_ambiguous(self, used: Mapping[str, tuple[str, ...]], asked: Mapping[str, object]) -> None:
         """Refuse two columns for one field, a column for two fields, and claims that would be lost."""
-        if {"reference", "references"} <= {*self.look.columns} and "reference" not in asked:
+        if {"reference", "references"} <= {*self.table.columns} and "reference" not in asked:
             told = "there are both `reference` and `references`. Say which of the two is `reference`."
             raise unreadable(told, pair="reference=references")
         for column in used.get("summary", ()):
             if {column, root(column)} & {*used.get("document", ())}:
-                told = f"the column {column!r} is read as both the document and the summary. Give the document a path"
-                told = f"{told} of its own, such as document=messages[1].content."
+                told = f"the column {column!r} is read as both the document and the summary. Name a path for each."
                 raise unreadable(told, column=column, pair="document=COLUMN")
-        read = set(chain(*used.values()))
-        read |= set(map(root, read))
-        for column in self.look.columns:
+        read = {*chain(*used.values())}
+        read |= {*map(root, read)}
+        for column in self.table.columns:
             if last(column).rstrip("s") == "claim" and not {column, root(column)} & read:
-                told = f"`{printable(column)}` is not read: a file with one row for each summary holds no claims. Give"
-                way_out = "them in the nested layout, one line a document, or remove the column."
-                raise unreadable(f"{told} {way_out}", column=column)
+                told = "is not read: only the nested layout, one line a document, holds claims. Remove the column."
+                raise unreadable(f"`{printable(column)}` {told}", column=column)
 
     def _has(self, column: str) -> bool:
         # Ignore the index column of pandas, which has no name.
-        return bool(column) and (column in self.look.columns or root(column) in self.look.columns)
+        return bool(column) and (column in self.table.columns or root(column) in self.table.columns)
 
     def _keys(self) -> set[str]:
         # Paths into objects are listed among the columns, too.
-        return {name for record in self.look.records for name in record.values} or {*self.look.columns}
+        return {name for record in self.table.first for name in record.values} or {*self.table.columns}
 
     def _there(self) -> str:
         keys = self._keys()
-        return ", ".join(printable(each) for each in self.look.columns if each in keys)
+        return ", ".join(printable(each) for each in self.table.columns if each in keys)
 
-    def _refuse_missing(self, missing: Sequence[str]) -> None:
-        """Raise ImportRefused for fields that have neither a column nor a fixed value."""
-        if not missing:
-            return
-        guess, layout = self.look.guess(), self.layout
-        pairs = guess.layout.pairs()
-        is_like = (
-            not layout.is_whole and guess.has_texts and not guess.layout.mapping.keys().isdisjoint(missing)
-        )
-        if self.look.format.is_json and not (is_like or layout.is_whole) and guess.has_texts:
-            # The problems of the rows will list the missing fields.
-            return
-        wanted = [next(iter(layout.mapping.get(name, (name,)))) for name in missing]
-        told = [f"there is no column {_listed(wanted)}. Columns that are there: {self._there()}."]
-        if is_like:
-            title = f" {guess.title}:" if guess.title else ""
-            told += [f"They look like{title} {printable(' '.join(pairs))}.", *guess.notes, *guess.objections]
-        told.append(f"If one has another name, say which column is {' and '.join(_quoted(missing))}.")
-        if not is_like and "summary" in missing:
-            told.append(_LAYOUTS)
-        raise unreadable(
-            " ".join(told),
-            line=1 if self.look.format is Format.CSV else None,
-            column=wanted[0],
-            pair="\n".join(pairs) if is_like else f"{missing[0]}=COLUMN",
-        )
-
-    def _may_lack(self, name: str) -> bool:
+    def _may_lack(self, name: str, found: Guess) -> bool:
         """True if a field without a column has a fixed value or is optional."""
         layout = self.layout
         if name == "system" and (layout.system or len(layout.of("summary")) > 1):
             return True
-        if name == "summary" or name in layout.mapping:
-            return False
         others = (*layout.of("reference"), *layout.of("rating"))
-        if name == "document" and not (any(map(self._has, others)) or self.look.is_judged):
+        is_judged = self.table.is_judged or any(map(self._has, others))
+        if name == "summary" or name in layout.mapping or (name == "document" and not is_judged):
             return False
         # If a column may be the field, propose the column and do not accept the row without it.
-        return layout.is_whole or name not in self.look.guess(given=layout.mapping).layout.mapping
+        return layout.is_whole or name not in found.layout.mapping
 
     def _tell_made(self, columns: Mapping[str, tuple[str, ...]]) -> None:
         if "document_id" not in columns:
-            told = "`document_id` is made from a hash of the document: rows with the same document are one"
-            self._remark(f"{told} document set.")
+            self._remark("`document_id` is made from a hash of the document: equal documents are one set.")
         if len(texts := columns.get("document", ())) > 1:
             told = "several documents of a set" if _are_several(texts) else "pieces of one document"
             self._remark(f"These columns are {told}: {_listed(texts)}.")
@@ -589,60 +562,51 @@ class _FileReader:
         elif "system" not in columns:
             named = printable(self.layout.system or DEFAULT_SYSTEM)
             self._remark(f"No column names a system: every summary is by “{named}”.")
-            told = (
-                f"No column is read as the system, so both are by “{named}”. Say which column is `system`, or"
-            )
-            self.reading.dataset.key_advice = f"{told} remove one of the two."
+            told = f"No column names the system, so both are by “{named}”. Name the column, or remove one."
+            self.reading.dataset.key_advice = told
 
-    def _tell_contents(self, unread: Iterable[str], *, is_nested: bool) -> None:
+    def _tell_contents(self, has_unread: bool, *, is_nested: bool) -> None:
         dataset, sets = self.reading.dataset, self.reading.dataset.sets
-        if marked := dataset.take_marks(are_asked=self.look.tool in ASKS_MARKS):
-            told = (
-                f"Units of summaries in which somebody marked an error: {marked:,}. They count as unsupported"
-            )
-            self._remark(f"{told}, the other units of annotated summaries as supported.")
+        if marked := dataset.take_marks(are_asked=self.table.tool in ASKS_MARKS):
+            told = "They count as unsupported, the other units of annotated summaries as supported."
+            self._remark(f"Units in which somebody marked an error: {marked:,}. {told}")
         without = sum(not one.documents for one in sets.values())
         bare = sum(not one.references for one in sets.values())
+        there = "of {:,} document sets have no {} here. Without one in the project"
         if without:
-            told = f"{without:,} of {len(sets):,} document sets have no document here. Without one in the project"
-            self._remark(f"{told} their alignment is blank.")
+            told = there.format(len(sets), "document")
+            self._remark(f"{without:,} {told} their alignment is blank.")
         if bare == len(sets) and not is_nested and without < len(sets):
-            told = (
-                "No row has a `reference`, so summaries are compared with their documents. If another column"
-            )
-            self._remark(f"{told} holds it, say which column is `reference`.")
+            told = "No row has a `reference`, so summaries are compared with their documents."
+            self._remark(f"{told} If another column holds it, say which column is `reference`.")
         elif 0 < bare < len(sets):
-            told = (
-                f"{bare:,} of {len(sets):,} document sets have no reference here. Without one in the project"
-            )
-            self._remark(f"{told} their summaries are compared with the documents, and means mix both.")
+            told = there.format(len(sets), "reference")
+            self._remark(f"{bare:,} {told} their summaries are compared with documents; means mix both.")
         if repeated := [f"{line} repeats {earlier}" for line, earlier in dataset.repeated.items()]:
-            which = "Rows that differ at most in columns that are not read" if unread else "Duplicate rows"
+            which = "Duplicate rows"
+            which = "Rows that differ at most in columns that are not read" if has_unread else which
             told = " If these hold ratings, one a row, name the columns `criterion`, `score` and `annotator`."
-            lines = f"{self.look.format.place} {_some(repeated, '; ')}.{told if unread else ''}"
+            lines = f"{self.table.format.place} {_some(repeated, '; ')}.{told if has_unread else ''}"
             self._remark(f"{which} are read once: {lines}")
-        times = Counter(
-            name for one in sets.values() for name in dict.fromkeys(name for name, _ in one.summaries)
-        )
-        lacking = [
-            f"{printable(name)} ({len(sets) - some:,})" for name, some in times.items() if some < len(sets)
-        ]
+        names = ({name for name, _ in one.summaries} for one in sets.values())
+        times = Counter(chain.from_iterable(map(sorted, names)))
+        lacking = [f"{printable(n)} ({len(sets) - some:,})" for n, some in times.items() if some < len(sets)]
         if lacking:
             told = f"Some systems lack summaries of some of the {len(sets):,} document sets"
             self._remark(f"{told}: {_some(lacking, ', ')}.")
 
     def _tell_unread(self, unread: Iterable[str]) -> None:
-        for remark in self.look.table.remarks:
+        for remark in self.table.remarks:
             self._remark(remark)
-        reasons = {
-            name: _NEVER_READ.get("percents" if "percent" in last(name) else name.rpartition(".")[2])
-            for name in unread
-        }
-        for name, reason in reasons.items():
-            if reason:
-                self._remark(f"Not read: `{printable(name.rpartition('.')[2])}`. {reason}")
-        if names := [f"`{printable(name)}`" for name, reason in reasons.items() if not reason]:
-            self._remark(f"Not read: {_some(names, ', ', 20)}.")
+        unexplained = []
+        for name in unread:
+            own = name.rpartition(".")[2]
+            if reason := _NEVER_READ.get("percents" if "percent" in last(name) else own):
+                self._remark(f"Not read: `{printable(own)}`. {reason}")
+            else:
+                unexplained.append(name)
+        if unexplained:
+            self._remark(f"Not read: {_some(_quoted(unexplained), ', ', 20)}.")
 
 
 def _quoted(columns: Iterable[str]) -> list[str]:

@@ -383,6 +383,11 @@ class Claim(_Model):
         self.verdicts = together | {system: label for system, label in self.verdicts.items() if label}
         return self
 
+    def join(self, other: Claim) -> None:
+        """Add the answers of the same claim about other systems."""
+        for name in ("verdicts", "votes", "reasons", "systems"):
+            setattr(self, name, getattr(self, name) | getattr(other, name))
+
 
 class Summary(_Model):
     """A summary under test. `units` are its units, if the file has them.
@@ -470,10 +475,8 @@ class Row(_Model):
         ids = self.reference_ids
         if len(ids) != len(self.texts):
             ids = tuple(map(str, range(1, len(self.texts) + 1)))
-        found = (
-            Reference(text, name, self.reference_author) for text, name in zip(self.texts, ids, strict=True)
-        )
-        self.references = self.references or [one for one in found if one.text.strip()]
+        pairs = [(text, name) for text, name in zip(self.texts, ids, strict=True) if text.strip()]
+        self.references = self.references or [Reference(*pair, self.reference_author) for pair in pairs]
         return self
 
     def keys(self, summary: Summary) -> list[PairKey]:
@@ -530,9 +533,15 @@ class SetData:
         """Add a row, which must not contradict earlier rows."""
         for name in ("documents", "group", "language", "questions"):
             setattr(self, name, getattr(self, name) or getattr(row, name))
+        earlier = self.claims.items() if row.claims else ()
+        of_earlier = {key: {claim.text: claim for claim in claims} for key, claims in earlier}
         for claim in row.claims:
-            named = claim.reference_id or (row.references[0].id if len(row.references) == 1 else "")
-            self.claims.setdefault((named, row.target), []).append(claim)
+            only = row.references[0].id if len(row.references) == 1 else ""
+            place = (claim.reference_id or only, row.target)
+            if known := of_earlier.get(place, {}).get(claim.text):
+                known.join(claim)
+            else:
+                self.claims.setdefault(place, []).append(claim)
         shared = self.metadata.items()
         self.metadata = {name: value for name, value in shared if row.metadata.get(name, self) == value}
         for new in row.systems:
@@ -583,16 +592,16 @@ def has_one_text(texts: Mapping[TargetWords, Reference]) -> bool:
     return len({one.text for one in texts.values()}) == 1
 
 
-_DIFFERS = "is {now!r}, but {before!r} for {key[0]!r} at line {line}."
+_DIFFERS = "is {now!r}, but {before!r} for {key[0]!r} at {where}."
 _CONTRADICTIONS = {
-    "document": "differs from the document of {key[0]!r} at line {line}. Another document needs another document_id.",
+    "document": "differs from the document of {key[0]!r} at {where}. Another document needs another document_id.",
     "group": _DIFFERS,
     "language": _DIFFERS,
-    "questions": "are not those of {key[0]!r} at line {line}. Repeat them or leave them out.",
-    "reference": "is another text than at line {line} for the same document_id, reference_id and target_words. Several "
+    "questions": "are not those of {key[0]!r} at {where}. Repeat them or leave them out.",
+    "reference": "is another text than at {where} for the same document_id, reference_id and target_words. Several "
     "references of one document each need a reference_id.",
-    "reference_author": "is {now!r}, but {before!r} for this reference_id at line {line}.",
-    "summary": "repeats the key of line {line} (document_id {key[0]!r}, system {key[1]!r}, target_words {key[2]}) with "
+    "reference_author": "is {now!r}, but {before!r} for this reference_id at {where}.",
+    "summary": "repeats the key of {where} (document_id {key[0]!r}, system {key[1]!r}, target_words {key[2]}) with "
     "another summary. {advice}",
     "rating": "rates {key[3]} as {now:g}, and the same rater, {key[4]!r}, has rated it as {before:g} before. Keep "
     "one of the two.",
@@ -605,40 +614,38 @@ class Dataset:
     """The document sets of a file by document_id, in the order of the file.
 
     `repeated` maps a line that only repeats an earlier line to that line. `facts` has, by field and key, the values
-    that later rows must not contradict, with their lines.
+    that later rows must not contradict, with their places.
     """
 
     sets: dict[str, SetData] = field(default_factory=dict)
     repeated: dict[int, int] = field(default_factory=dict)
-    facts: dict[tuple[Any, ...], tuple[Any, int | None]] = field(default_factory=dict)
+    facts: dict[tuple[Any, ...], tuple[Any, str]] = field(default_factory=dict)
     key_advice: str = "Remove one of the two, or rename the system."
 
-    def add(self, row: Row, *, is_nested: bool = False) -> list[tuple[str, str]]:
+    def add(self, row: Row, *, is_nested: bool = False, place: str = "") -> list[tuple[str, str]]:
         """Add a row. If it contradicts earlier rows, add nothing and return (field, reason) of each contradiction.
 
-        The field is empty if a summary or a rating differs. A nested row may add only other target lengths to a known
-        document.
+        The field is empty if a summary or a rating differs. A nested row may not repeat a summary. `place` is where the
+        row stands, if not in a line.
         """
         one = self.sets.get(row.document_id)
-        if (
-            one
-            and is_nested
-            and any((summary.system, row.target) in one.summaries for summary in row.systems)
-        ):
-            place = f"repeats {row.document_id!r} of line {one.line}. One line holds one document."
-            return [("document_id", place)]
+        for each in row.systems if is_nested else ():
+            fact = ("summary", row.document_id, each.system, row.target or "none")
+            if where := self.facts.get(fact, ("", ""))[1]:
+                told = f"repeats {row.document_id!r} of {where}, with the summary by {each.system!r}. Remove one."
+                return [("document_id", told)]
         facts = {fact: value for fact, value in row.facts() if fact[0] == "summary" or value not in ((), "")}
         conflicts = []
         for (name, *key), now in facts.items():
-            before, line = self.facts.get((name, *key), (now, None))
+            before, where = self.facts.get((name, *key), (now, ""))
             if before != now:
-                told = {"key": key, "now": now, "before": before, "line": line, "advice": self.key_advice}
-                place = "" if name in ("summary", "rating") else name
-                conflicts.append((place, _CONTRADICTIONS[name].format(**told)))
+                about = {"key": key, "now": now, "before": before, "where": where, "advice": self.key_advice}
+                shown_as = "" if name in ("summary", "rating") else name
+                conflicts.append((shown_as, _CONTRADICTIONS[name].format(**about)))
         if conflicts:
             return conflicts
         for fact, value in facts.items():
-            self.facts.setdefault(fact, (value, row.line))
+            self.facts.setdefault(fact, (value, place or f"line {row.line}"))
         if one is None:
             one = self.sets[row.document_id] = SetData(row.line, metadata=dict(row.metadata))
         elif row.line and row.systems and not (row.systems[0].given or row.systems[0].marks):

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 REMOVED = "The project was removed during the import."
 NO_TARGET = "No target length: brevity and composite are blank unless the project's settings have one."
+NEW_CRITERIA = (
+    "Criteria are new: {}. Assessors are asked them, too, until you retire them. To use another scale, change it under "
+    "Guidelines and criteria and import the file again."
+)
 MOST_BYTES_ON_SQLITE = 100 * 1024 * 1024
 """The largest import on SQLite, where all other writers wait during an import."""
 
@@ -98,8 +102,8 @@ def import_files(
     name = f"{name} and {len(files) - 1:,} more" if len(files) > 1 else name
     size = sum(file.path.stat().st_size for file in files if file.path.is_file())
     if connection.vendor == "sqlite" and size > MOST_BYTES_ON_SQLITE:
-        told = f"is larger than {MOST_BYTES_ON_SQLITE // 1024**2} MB, too large for SQLite, on which an import blocks"
-        raise unreadable(f"{told} other writers. Split it, or use PostgreSQL: see docs/deploy.md.", file=name)
+        told = f"is larger than {MOST_BYTES_ON_SQLITE // 1024**2} MB, too large for an import on SQLite."
+        raise unreadable(f"{told} Split it, or use PostgreSQL: see docs/deploy.md.", file=name)
     reading = read_files(files, layout=layout, progress=progress)
     problems, dataset = reading.problems, reading.dataset
     if problems.count and not (skip_invalid and dataset.sets):
@@ -111,23 +115,10 @@ def import_files(
         progress.hold()
         transaction.set_rollback(dry_run)
     remarks = reading.warnings.texts
-    if store.new_criteria:
-        told = "Assessors are asked them, too, until you retire them. To use another scale, change it under Guidelines"
-        remarks.append(
-            f"Criteria are new: {'; '.join(store.new_criteria)}. {told} and criteria and import the file again."
-        )
+    remarks += [NEW_CRITERIA.format("; ".join(store.new_criteria))] if store.new_criteria else []
     remarks += [NO_TARGET] if reading.lacks_target else []
-    return ImportReport(
-        file=name,
-        format=str(reading.format),
-        claims_side=reading.dataset.claims_side,
-        dry_run=dry_run,
-        counts=store.counts,
-        warnings=tuple(remarks),
-        problems=tuple(problems.shown),
-        problem_count=problems.count,
-        rows_left_out=problems.bad_lines,
-    )
+    found = (str(reading.format), dataset.claims_side, dry_run, store.counts, tuple(remarks))
+    return ImportReport(name, *found, tuple(problems.shown), problems.count, problems.bad_lines)
 
 
 def import_new_project(
@@ -276,19 +267,19 @@ def _by_row(problems: Sequence[Problem]) -> dict[int, tuple[Problem, ...]]:
 
 def _read_pushed(rows: Sequence[Mapping[str, object]]) -> tuple[FileReading, dict[int, Row]]:
     """Read pushed rows. Problems have row numbers instead of lines; valid rows are returned by number."""
-    problems, warnings, dataset = Findings(word="row"), Findings(word="row"), Dataset()
-    reader = RowReader(problems, warnings, {name: (name,) for name in FLAT_FIELDS}, is_pushed=True)
-    read: dict[int, Row] = {}
+    reading = FileReading(Format.PUSHED, Dataset(), Findings(word="row"), Findings(word="row"))
+    problems, columns, read = reading.problems, {name: (name,) for name in FLAT_FIELDS}, {}
+    reader = RowReader(problems, reading.warnings, columns, is_pushed=True)
     for number, values in enumerate(rows, start=1):
         before = problems.count
         for name in values.keys() - set(FLAT_FIELDS):
             problems.add(number, name, f"is no field of a row. Fields are {', '.join(FLAT_FIELDS)}.")
         for row in reader.rows(Record(number, values)) if problems.count == before else ():
-            for name, reason in dataset.add(row):
+            for name, reason in reading.dataset.add(row):
                 problems.add(number, name, reason)
             if problems.count == before:
                 read[number] = row
-    return FileReading(Format.PUSHED, dataset, problems, warnings), read
+    return reading, read
 
 
 def _require_documents(store: Store, dataset: Dataset) -> None:
@@ -296,9 +287,7 @@ def _require_documents(store: Store, dataset: Dataset) -> None:
     known = DocumentSet.objects.filter(project=store.project, external_id__in=bare, documents__isnull=False)
     there = set(known.values_list("external_id", flat=True)) if bare else set()
     for name in bare.keys() - there:
-        told = (
-            f"is missing, and the project has no document {name!r} yet. Send it with the first of its rows."
-        )
+        told = f"is missing, and the project has no document {name!r}. Send it with the first of its rows."
         store.problems.add(bare[name], "document", told)
 
 

@@ -165,16 +165,16 @@ class Store:
         """Create systems and criteria. People who only wrote references are counted separately."""
         names, people = dataset.writers()
         self.systems = {row.name: row for row in System.objects.filter(project=self.project)}
-        new = []
+        new = {}
         for name in sorted(names | people):
             count = self.counts.systems if name in names else self.counts.reference_authors
             count.of(name in self.systems)
             if name not in self.systems:
                 kind = System.Kind.BASELINE if _BASELINE.fullmatch(name) else System.Kind.SUMMARISER
                 kind = System.Kind.PERSON if name in people else kind
-                new.append(System(project=self.project, name=name, kind=kind))
-        insert(new)
-        self.systems |= {row.name: row for row in new}
+                new[name] = System(project=self.project, name=name, kind=kind)
+        insert(list(new.values()))
+        self.systems |= new
         self._make_criteria(dataset.rated())
 
     def _make_criteria(self, rated: Mapping[str, set[float]]) -> None:
@@ -262,9 +262,7 @@ class _Batch:
         return ((self.sets[name], one) for name, one in self.data.items() if name in self.sets)
 
     def _refuse(self, line: int | None, name: str, why: str, way_out: str) -> None:
-        told = (
-            f"{name} differs from the project's text{why}. Import the new text with {way_out}, or into a new"
-        )
+        told = f"{name} differs from the project's text{why}. Import it with {way_out}, or into a new"
         self.store.problems.add(line, "", f"{told} project.")
 
     # Document sets and documents
@@ -350,11 +348,8 @@ class _Batch:
         The text for all lengths is replaced only if every length that uses it gets the new text.
         """
         texts, there = one.references[reference_id], self.there[row.pk]
-        rows = {
-            each.target_words: each
-            for each in there
-            if each.is_reference and each.external_id == reference_id
-        }
+        own = (each for each in there if each.is_reference and each.external_id == reference_id)
+        rows = {each.target_words: each for each in own}
         general = rows.get(None)
         summaries = [each for each in there if general and (each.pk, general.pk) in self.pairs]
         served, is_one = {summary.target_words for summary in summaries}, has_one_text(texts)
@@ -368,14 +363,13 @@ class _Batch:
             place = None if target not in rows and (is_general or (is_one and not rows)) else target
             old = rows.get(place)
             if place is None and old and old.text != text.text and not (is_one and served <= texts.keys()):
-                told = "differs from the project's text, with which summaries of other target lengths are compared"
+                told = "differs from the project's text, which serves other target lengths, too."
                 way_out = "Give the new text another reference_id, or import it for all of these lengths."
-                self.store.problems.add(text.line, "reference", f"{told}, too. {way_out}")
+                self.store.problems.add(text.line, "reference", f"{told} {way_out}")
                 continue
             if place not in planned:
-                new = Summary(
-                    document_set=row, is_reference=True, external_id=reference_id, target_words=place
-                )
+                named: Any = {"external_id": reference_id, "target_words": place}
+                new = Summary(document_set=row, is_reference=True, **named)
                 system = (old.system or known_author) if old else author
                 about = {"line": text.line, "units": text.units, "text": text.text, "system": system}
                 planned[place] = self._plan(self.counts.references, old, new, **about)
@@ -523,9 +517,8 @@ class _Batch:
         for owner, claims, side, line, target in lists:
             key = (type(owner), owner.pk)
             if key not in known:
-                known[key] = [
-                    _claim_row(made[key], each, place) for place, each in enumerate(claims, start=1)
-                ]
+                numbered = enumerate(claims, start=1)
+                known[key] = [_claim_row(made[key], each, place) for place, each in numbered]
                 self.new_claims += known[key]
                 self.touched.add(_set_of(owner).pk)
             rows = known[key]
@@ -535,9 +528,8 @@ class _Batch:
                 self.store.problems.add(line, "", f"{told}, or for another target length. {way_out}")
                 continue
             self.counts.claims.of(rows[0].pk, times=len(rows))
-            answered += [
-                (row, each, side, _set_of(owner), target) for row, each in zip(rows, claims, strict=True)
-            ]
+            pairs = zip(rows, claims, strict=True)
+            answered += [(*pair, side, _set_of(owner), target) for pair in pairs]
         self._link_to_units([(row, each.unit) for row, each, *_ in answered if each.unit and not row.pk])
         insert(self.new_claims)
         return self._answers(answered)
@@ -667,12 +659,10 @@ def _known_claims(owners: Sequence[Owner]) -> dict[Any, list[Claim]]:
     rows = Claim.all_claims.filter(of_owners, claim_set__kind=ClaimSet.Kind.CLAIMS, claim_set__is_active=True)
     for claim in rows.select_related("claim_set").order_by("claim_set_id", "pk"):
         of = claim.claim_set
-        claims[(DocumentSet, of.document_set_id) if of.document_set_id else (Summary, of.summary_id)] += [
-            claim
-        ]
-    return {
-        key: [row for row in some if row.origin != ClaimOrigin.PERSON] or some for key, some in claims.items()
-    }
+        key = (DocumentSet, of.document_set_id) if of.document_set_id else (Summary, of.summary_id)
+        claims[key].append(claim)
+    read = {key: [one for one in some if one.origin != ClaimOrigin.PERSON] for key, some in claims.items()}
+    return {key: some or claims[key] for key, some in read.items()}
 
 
 def _known_answers(sets: Collection[int]) -> tuple[dict[tuple[int, int], int], dict[int, dict[str, Any]]]:
@@ -683,9 +673,8 @@ def _known_answers(sets: Collection[int]) -> tuple[dict[tuple[int, int], int], d
     checks = Check.objects.filter(summary__document_set__in=sets).values_list("pk", "claim_id", "summary_id")
     of_files = {"role": Verdict.Role.REVIEWER, "person": None, "origin_name__startswith": ORIGIN}
     imported = Verdict.objects.filter(check_row__summary__document_set__in=sets, **of_files).order_by("pk")
-    for check_id, origin, label, votes in imported.values_list(
-        "check_row_id", "origin_name", "label", "votes"
-    ):
+    columns = ("check_row_id", "origin_name", "label", "votes")
+    for check_id, origin, label, votes in imported.values_list(*columns):
         said[check_id].pop(origin, None)
         said[check_id][origin] = label, tuple((name, vote) for name, vote in votes)
     return {(claim_id, summary_id): pk for pk, claim_id, summary_id in checks}, said
@@ -736,8 +725,6 @@ def _hold(summaries: Iterable[int]) -> None:
     """Lock summaries and their assignments, so that nobody can save an answer meanwhile."""
     keys = list(summaries)
     held = Reading.objects.filter(Q(comparison__summary__in=keys) | Q(comparison__reference__in=keys))
-    assignments = Assignment.objects.select_for_update(of=("self",)).filter(
-        pk__in=held.values("assignment_id")
-    )
-    list(assignments.order_by("pk"))
+    assignments = Assignment.objects.filter(pk__in=held.values("assignment_id"))
+    list(assignments.select_for_update(of=("self",)).order_by("pk"))
     list(Summary.objects.select_for_update(of=("self",)).filter(pk__in=keys).order_by("pk").only("pk"))

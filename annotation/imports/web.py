@@ -6,12 +6,10 @@ Between these steps, the files stay on the server, and only the person who sent 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
@@ -20,12 +18,12 @@ from django.urls import reverse
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.core.text_faults import printable
-from annotation.imports.guess import Look, look_at_rows
-from annotation.imports.layout import ENCODINGS, FIELDS, FLAT_FIELDS, Layout, layout_of
+from annotation.imports.containers import Table
+from annotation.imports.guess import guess, look_at_files
+from annotation.imports.layout import ENCODINGS, FIELDS, FLAT_FIELDS, Layout, layout_of, pick
 from annotation.imports.problems import ImportRefused, way_out
 from annotation.imports.row import MAX_NAME_CHARACTERS
 from annotation.imports.services import ImportReport
-from annotation.imports.tools.duc import check_duc_files
 from annotation.imports.work import (
     IMPORTS,
     MOST_FILES,
@@ -61,59 +59,10 @@ KINDS = {
     "summaries": "Summaries to evaluate",
 }
 CELL_CHARACTERS = 100
+ROWS_SHOWN = 5
 
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """The choices of the second step: the field of each column, and further options."""
-
-    columns: Mapping[str, str] = field(default_factory=dict)
-    system: str = ""
-    target: str = ""
-    skip_invalid: bool = False
-    no_reference: bool = False
-    encoding: str = ""
-
-    @classmethod
-    def of(cls, request: Request, look: Look | None) -> Form:
-        sent = request.POST
-        return cls(
-            {column: sent.get(f"column-{place}", "") for place, column in _columns(look)},
-            sent.get("system", ""),
-            sent.get("target", ""),
-            "skip_invalid" in sent,
-            "no_reference" in sent,
-            sent.get("encoding", ""),
-        )
-
-    @classmethod
-    def kept(cls, asked: Import, look: Look | None) -> Form:
-        """Build the form from the earlier choices; if there are none, from the guess."""
-        chosen = choices_of(asked)
-        layout: Layout = chosen.get("layout") or (look.guess().layout if look else Layout())
-        columns = {column: name for name in FLAT_FIELDS for column in layout.of(name)}
-        return cls(
-            columns,
-            # Name the system after the file, because separate files usually have different systems.
-            layout.system or PurePath(asked.files[0]).stem[:MAX_NAME_CHARACTERS],
-            str(layout.target or ""),
-            chosen.get("skip_invalid", False),
-            encoding=layout.encoding,
-        )
-
-    def choices(self, look: Look | None) -> dict[str, Any]:
-        """Return the choices as arguments of `import_kept`. Raises Invalid."""
-        layout = None
-        if look is not None and not look.is_nested:
-            pairs = [f"{name}={column}" for column, name in self.columns.items() if name in FLAT_FIELDS]
-            layout = replace(layout_of(pairs, system=self.system, target=self.target), is_whole=True)
-        if self.encoding:
-            layout = replace(layout or Layout(), encoding=layout_of(encoding=self.encoding).encoding)
-        return {"layout": layout, "skip_invalid": self.skip_invalid}
-
-    @property
-    def has_reference(self) -> bool:
-        return "reference" in self.columns.values()
+Form = dict[str, Any]
+"""The choices of the second step: `columns`, the field of each column, and further options."""
 
 
 @screen("GET")
@@ -124,14 +73,19 @@ def imports(request: Request, slug: str) -> HttpResponseBase:
 
 @screen("POST")
 def import_upload(request: Request, slug: str) -> HttpResponse:
-    room = enter(request, slug, Verb.IMPORT, here="import")
+    room, uploads = enter(request, slug, Verb.IMPORT, here="import"), request.FILES.getlist("files")
     try:
-        with staged(_uploads(request), most_bytes=MOST_BYTES) as files:
-            if look_at_rows(files) is None:
-                check_duc_files(files)
+        if not 0 < len(uploads) <= MOST_FILES:
+            told = f"Choose at most {MOST_FILES} files." if uploads else "Choose the files to import."
+            raise Invalid(told, field="files")
+        with staged(uploads, most_bytes=MOST_BYTES) as files:
+            look_at_files(files)
             asked = keep_upload(project=room.project, files=files, by=request.user)
     except (Conflict, Invalid) as refusal:
-        return _show_upload(request, room, refusal)
+        past = listed(request, room, IMPORTS, address=reverse("import", args=[slug]))
+        context = {**past, **_LIMITS, **_outcome(None, refusal)}
+        pages = {"page": "imports/page.html", "fragment": "imports/_report.html"}
+        return page_or_fragment(request, context=context, status=status_of(refusal), **pages)
     return redirect(_address(asked))
 
 
@@ -144,15 +98,15 @@ def import_progress(request: Request, slug: str, import_id: str) -> HttpResponse
 @screen("POST")
 def import_begin(request: Request, slug: str, import_id: str) -> HttpResponse:
     room, asked = _asked(request, slug, import_id)
-    is_import = request.POST.get("act") == "import"
-    form, look = Form(), None
+    is_import, form = request.POST.get("act") == "import", {}
     try:
         look = _look(asked, request.POST.get("encoding", "")) if is_kept(asked) else None
-        form = Form.of(request, look)
-        if is_import and _lacks_reference(asked.project, look, form) and not form.no_reference:
+        form = _sent(request, look)
+        if is_import and _lacks_reference(asked.project, look, form) and not form["no_reference"]:
             told = "Choose the “Reference summary” column, or confirm that the file has none."
             raise Invalid(told, field="no_reference")
-        asked = import_kept(asked=asked, by=request.user, dry_run=not is_import, **form.choices(look))
+        chosen = {"layout": _layout(form, look), "skip_invalid": form["skip_invalid"]}
+        asked = import_kept(asked=asked, by=request.user, dry_run=not is_import, **chosen)
     except (Conflict, Invalid) as refusal:
         return _show(request, room, asked, form=form, refusal=refusal)
     if is_open(asked) or (is_import and not asked.refusal):
@@ -178,9 +132,7 @@ def _address(asked: Import) -> str:
 def _follow(request: Request, asked: Import) -> HttpResponse:
     if not request.htmx:
         return redirect(_address(asked))
-    following = HttpResponse(status=204)
-    following["HX-Redirect"] = _address(asked)
-    return following
+    return HttpResponse(status=204, headers={"HX-Redirect": _address(asked)})
 
 
 def _show(
@@ -191,14 +143,13 @@ def _show(
     form: Form | None = None,
     refusal: Conflict | Invalid | None = None,
 ) -> HttpResponse:
-    state, report = state_of(asked), report_of(asked)
     context = {
         "room": room,
         "asked": asked,
-        "state": state,
+        "state": state_of(asked),
         "is_open": is_open(asked),
         "is_worker_alive": is_worker_alive(),
-        **_outcome(None if refusal else report, refusal or refusal_of(asked)),
+        **_outcome(None if refusal else report_of(asked), refusal or refusal_of(asked)),
     }
     if asked.requested_by == request.user and is_kept(asked):
         context.update(_second_step(asked, form))
@@ -213,38 +164,73 @@ def _show(
     )
 
 
-def _look(asked: Import, encoding: str) -> Look | None:
+def _look(asked: Import, encoding: str) -> Table | None:
     with files_of(asked) as files:
-        return look_at_rows(files, encoding if encoding in ENCODINGS else "")
+        return look_at_files(files, encoding if encoding in ENCODINGS else "")
+
+
+def _sent(request: Request, look: Table | None) -> Form:
+    sent = request.POST
+    return {
+        "columns": {column: sent.get(f"column-{place}", "") for place, column in _columns(look)},
+        **{name: sent.get(name, "") for name in ("system", "target", "encoding")},
+        **{name: name in sent for name in ("skip_invalid", "no_reference")},
+    }
+
+
+def _kept(asked: Import, look: Table | None) -> Form:
+    """The form with the earlier choices; if there are none, with the guess."""
+    chosen = choices_of(asked)
+    layout: Layout = chosen.get("layout") or (guess(look).layout if look else Layout())
+    return {
+        "columns": {column: name for name in FLAT_FIELDS for column in layout.of(name)},
+        # Name the system after the file, because separate files usually have different systems.
+        "system": layout.system or PurePath(asked.files[0]).stem[:MAX_NAME_CHARACTERS],
+        "target": str(layout.target or ""),
+        "encoding": layout.encoding,
+        "skip_invalid": chosen.get("skip_invalid", False),
+    }
+
+
+def _layout(form: Form, look: Table | None) -> Layout | None:
+    """The layout that the form chooses; None if there is nothing to choose. Raises Invalid."""
+    if not _is_flat(look):
+        return layout_of(encoding=form["encoding"]) if form["encoding"] else None
+    pairs = [f"{name}={column}" for column, name in form["columns"].items() if name in FLAT_FIELDS]
+    choices = {name: form[name] for name in ("system", "target", "encoding")}
+    return replace(layout_of(pairs, **choices), is_whole=True)
+
+
+def _is_flat(look: Table | None) -> bool:
+    return look is not None and not look.is_nested
 
 
 def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
-    look = _look(asked, form.encoding if form else "")
-    form = form or Form.kept(asked, look)
-    is_flat = look is not None and not look.is_nested
-    rows = [[_short(value) for value in row] for row in look.shown()] if look else []
+    look = _look(asked, form["encoding"] if form else "")
+    form = form or _kept(asked, look)
+    columns, records = look.columns if look else (), look.first[:ROWS_SHOWN] if look else ()
     return {
         "is_kept": True,
         "is_large": is_large(asked),
         "look": look,
         "form": form,
-        "guess": look.guess() if look and is_flat else None,
-        "is_flat": is_flat,
-        "rows": rows,
-        "columns": [(place, name, form.columns.get(name, "")) for place, name in _columns(look)],
+        "guess": guess(look) if look and _is_flat(look) else None,
+        "is_flat": _is_flat(look),
+        "rows": [[_short(pick(record.values, column)) for column in columns] for record in records],
+        "columns": [(place, name, form["columns"].get(name, "")) for place, name in _columns(look)],
         "fields": [(name, held["title"]) for name, held in FIELDS.items()],
         "encodings": ENCODINGS,
         "lacks_reference": _lacks_reference(asked.project, look, form),
     }
 
 
-def _lacks_reference(project: Project, look: Look | None, form: Form) -> bool:
+def _lacks_reference(project: Project, look: Table | None, form: Form) -> bool:
     """True if the project compares with references, but in a flat file no column holds references."""
-    is_flat = look is not None and not look.is_nested
-    return is_flat and project.compares == Project.Compares.REFERENCE and not form.has_reference
+    is_compared = project.compares == Project.Compares.REFERENCE
+    return _is_flat(look) and is_compared and "reference" not in form["columns"].values()
 
 
-def _columns(look: Look | None) -> list[tuple[int, str]]:
+def _columns(look: Table | None) -> list[tuple[int, str]]:
     return list(enumerate(look.columns)) if look else []
 
 
@@ -255,22 +241,6 @@ def _short(value: object) -> str:
     return printable(text if len(text) <= CELL_CHARACTERS else f"{text[:CELL_CHARACTERS]}…")
 
 
-def _show_upload(request: Request, room: Room, refusal: Conflict | Invalid) -> HttpResponse:
-    past = listed(request, room, IMPORTS, address=reverse("import", args=[room.project.slug]))
-    context = {**past, **_LIMITS, **_outcome(None, refusal)}
-    pages = {"page": "imports/page.html", "fragment": "imports/_report.html"}
-    return page_or_fragment(request, context=context, status=status_of(refusal), **pages)
-
-
-def _uploads(request: Request) -> list[UploadedFile[bytes]]:
-    files = request.FILES.getlist("files")
-    if not files:
-        raise Invalid("Choose the files to import.", field="files")
-    if len(files) > MOST_FILES:
-        raise Invalid(f"Choose at most {MOST_FILES} files.", field="files")
-    return files
-
-
 def _outcome(report: ImportReport | None, refusal: Conflict | Invalid | None) -> dict[str, object]:
     """The context of a report or refusal. A single problem is omitted if it only repeats the message."""
     refused = refusal if isinstance(refusal, ImportRefused) else None
@@ -278,13 +248,11 @@ def _outcome(report: ImportReport | None, refusal: Conflict | Invalid | None) ->
     problems, count = (told.problems, told.problem_count) if told else ((), 0)
     if refused and [problem.describe(refused.word) for problem in problems] == [refused.message]:
         problems, count = (), 0
-    place = report.place if report else refused.word if refused else "line"
     counts = report.counts.present() if report else {}
+    place = report.place if report else refused.word if refused else "line"
     return {
         "report": report,
-        "counts": [
-            (KINDS.get(kind) or kind.replace("_", " ").capitalize(), count) for kind, count in counts.items()
-        ],
+        "counts": [(KINDS.get(kind) or kind.replace("_", " ").capitalize(), n) for kind, n in counts.items()],
         "place": place.capitalize(),
         "ways": way_out(told.problems, "Set the meaning of each column above.") if told else [],
         "refusal": refusal,

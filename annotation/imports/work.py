@@ -59,11 +59,10 @@ def staged(uploads: Iterable[File[bytes]], *, most_bytes: int) -> Iterator[tuple
         told = f"These files have more than {most_bytes // 1024**2} MB together. Import them in parts, or ask the"
         raise Invalid(f"{told} operator of this server to import them on the server.", field="files")
     with TemporaryDirectory() as folder:
-        files = [
-            NamedFile(one.name or "file", Path(folder) / str(number)) for number, one in enumerate(given)
-        ]
-        for one, file in zip(given, files, strict=True):
-            with file.path.open("wb") as stream:
+        files: list[NamedFile] = []
+        for one in given:
+            files.append(NamedFile(one.name or "file", Path(folder) / str(len(files))))
+            with files[-1].path.open("wb") as stream:
                 stream.writelines(one.chunks())
         yield tuple(files)
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 from xml.etree import ElementTree
 
-from annotation.core.text_faults import printable, text_fault
-from annotation.imports.tools.names import DucName, UnfitFile, duc_name
+from annotation.core.text_faults import printable
+from annotation.imports.problems import unreadable
+from annotation.imports.tools.names import DucName, duc_name
 
 _ROOT = re.compile(r"<(peerAnnotation|pyramid)\b[^<]{0,200}>")
 _DECLARATION = re.compile(r"\s*<\?xml\b[^?]{0,200}\?>")
@@ -24,26 +25,16 @@ _WEIGHT = re.compile(r"\(\d+\) *")
 _RULED = re.compile(r"(?m)^ ?[-=_*]{3,} ?\n[^\n]*\S[^\n]*\n ?[-=_*]{3,} ?$")
 
 
-@dataclass(frozen=True, slots=True)
-class ContentUnit:
-    """A summary content unit (SCU): a statement; its weight is the number of model summaries that express it."""
+class PyramidFile(NamedTuple):
+    """A pyramid: the joined text of its model summaries, and label and weight of each content unit by its uid.
 
-    uid: str
-    label: str
-    weight: int
-
-
-@dataclass(frozen=True, slots=True)
-class PyramidFile:
-    """A pyramid: the joined text of its model summaries, and its content units.
-
-    `name` is the first DUC name among the headers. If the file is a `.pan`, it also has the peer's text and the uids of
-    the units that the peer expresses.
+    A weight is the number of model summaries that express the unit. `name` is the first DUC name among the headers. If
+    the file is a `.pan`, it also has the peer's text and the uids of the units that the peer expresses.
     """
 
     text: str
     name: DucName | None
-    units: tuple[ContentUnit, ...]
+    units: dict[str, tuple[str, int]]
     peer_text: str | None = None
     expressed: frozenset[str] = frozenset()
 
@@ -55,87 +46,62 @@ def ducview_root(head: str) -> str:
 
 
 def read_ducview(content: str) -> PyramidFile:
-    """Read the pyramid of a `.pyr` or `.pan`, and the peer annotation of a `.pan`. Raises UnfitFile."""
-    root = _xml(content)
-    pyramid = root if root.tag == "pyramid" else root.find("pyramid")
-    if root.tag not in {"pyramid", "peerAnnotation"} or pyramid is None:
-        raise UnfitFile(f"begins with the element {printable(root.tag)!r} and holds no pyramid of DUCView's.")
-    text = _text_of(pyramid)
-    names = [name for line in text.split("\n") if (name := duc_name(line))]
-    units = tuple(_units(pyramid, text))
-    if not units:
-        raise UnfitFile("has a pyramid without content units (scu).")
-    name = names[0] if names else None
-    if root is pyramid:
-        return PyramidFile(text, name, units)
-    annotation = root.find("annotation")
-    if annotation is None:
-        raise UnfitFile("is a peer annotation without an annotation in it.")
-    peer = _text_of(annotation)
-    found = (scu.get("uid", "").strip() for scu in annotation.iterfind("peerscu[contributor]"))
-    return PyramidFile(text, name, units, peer, frozenset(found))
-
-
-def _xml(content: str) -> ElementTree.Element:
+    """Read the pyramid of a `.pyr` or `.pan`, and the peer annotation of a `.pan`. Raises ImportRefused."""
     if "<!ENTITY" in content:
-        told = "declares entities, which could swell or lead elsewhere. Write the characters themselves."
-        raise UnfitFile(told)
+        raise unreadable(
+            "declares entities, which could swell or lead elsewhere. Write the characters themselves."
+        )
     # Remove the declared encoding, which is wrong because the content is decoded already.
     plain = _CONTROLS.sub(" ", _DECLARATION.sub("", content, count=1))
     try:
-        return ElementTree.fromstring(_BARE_AMPERSAND.sub("&amp;", plain))  # noqa: S314 - no entities, a bounded size
+        root = ElementTree.fromstring(_BARE_AMPERSAND.sub("&amp;", plain))  # noqa: S314 - no entities, a bounded size
     except ElementTree.ParseError as error:
-        raise UnfitFile(f"is not XML that can be read: {error}.", error.position[0]) from error
+        raise unreadable(f"is not XML that can be read: {error}.", line=error.position[0]) from error
+    pyramid = root if root.tag == "pyramid" else root.find("pyramid")
+    if root.tag not in {"pyramid", "peerAnnotation"} or pyramid is None:
+        raise unreadable(
+            f"begins with the element {printable(root.tag)!r} and holds no pyramid of DUCView's."
+        )
+    text = _text_of(pyramid)
+    name = next(filter(None, map(duc_name, text.split("\n"))), None)
+    read = PyramidFile(text, name, _units(pyramid, text))
+    if not read.units:
+        raise unreadable("has a pyramid without content units (scu).")
+    if root is pyramid:
+        return read
+    if (annotation := root.find("annotation")) is None:
+        raise unreadable("is a peer annotation without an annotation in it.")
+    found = (scu.get("uid", "").strip() for scu in annotation.iterfind("peerscu[contributor]"))
+    return read._replace(peer_text=_text_of(annotation), expressed=frozenset(found))
 
 
 def _text_of(element: ElementTree.Element) -> str:
-    holder = element.find("text")
-    if holder is None:
-        raise UnfitFile(f"has no text in its {element.tag}.")
-    text = "\n".join(line.text or "" for line in holder.iterfind("line"))
-    if fault := text_fault(text):
-        raise UnfitFile(f"has a text that {fault}")
-    return text
+    if (holder := element.find("text")) is None:
+        raise unreadable(f"has no text in its {element.tag}.")
+    return "\n".join(line.text or "" for line in holder.iterfind("line"))
 
 
-def _units(pyramid: ElementTree.Element, text: str) -> Iterator[ContentUnit]:
-    starts = _starts_of_models(text)
+def _units(pyramid: ElementTree.Element, text: str) -> dict[str, tuple[str, int]]:
+    # Model summaries start at lines that are DUC names, or at names between lines of dashes.
+    named = [line.start() for line in re.finditer("(?m)^.*$", text) if duc_name(line[0])]
+    starts = named or [found.start() for found in _RULED.finditer(text)]
     positions = [at for at, character in enumerate(text) if not character.isspace()]
     squeezed = "".join(text.split())
-    seen: set[str] = set()
+    units: dict[str, tuple[str, int]] = {}
     for scu in pyramid.iterfind("scu"):
         uid = scu.get("uid", "").strip()
-        if not uid or uid in seen:
-            raise UnfitFile(
+        if not uid or uid in units:
+            raise unreadable(
                 f"has two content units with the uid {uid!r}." if uid else "has an scu without a uid."
             )
-        seen.add(uid)
-        label = _WEIGHT.sub("", " ".join(scu.get("label", "").split()), count=1)
-        if fault := text_fault(label):
-            raise UnfitFile(f"has a label that {fault}")
-        contributors = [
-            [at for part in one.iterfind("part") if (at := _place(part, squeezed, positions)) is not None]
-            for one in scu.iterfind("contributor")
-        ]
-        if not label or not contributors:
-            continue
         # Count each model summary once; a contributor whose place is unknown counts as one more.
-        models = {
-            bisect_right(starts, places[0]) if starts and places else -number
-            for number, places in enumerate(contributors, start=1)
-        }
-        yield ContentUnit(uid, label, len(models))
-
-
-def _starts_of_models(text: str) -> list[int]:
-    """Find where the model summaries start: at lines that are DUC names, or at names between lines of dashes."""
-    starts: list[int] = []
-    at = 0
-    for line in text.split("\n"):
-        if duc_name(line):
-            starts.append(at)
-        at += len(line) + 1
-    return starts or [found.start() for found in _RULED.finditer(text)]
+        models = set()
+        for number, one in enumerate(scu.iterfind("contributor"), start=1):
+            places = [_place(part, squeezed, positions) for part in one.iterfind("part")]
+            at = next((place for place in places if place is not None), None)
+            models.add(bisect_right(starts, at) if starts and at is not None else -number)
+        units[uid] = _WEIGHT.sub("", " ".join(scu.get("label", "").split()), count=1), len(models)
+    return {uid: unit for uid, unit in units.items() if all(unit)}
 
 
 def _place(part: ElementTree.Element, squeezed: str, positions: Sequence[int]) -> int | None:

@@ -11,9 +11,9 @@ from itertools import chain, groupby, zip_longest
 from typing import Any, NamedTuple
 
 from annotation.core.text_faults import text_fault
-from annotation.imports.containers import Record, Said
+from annotation.imports.containers import Record, Said, Table
 from annotation.imports.layout import CRITERIA, GENERAL, document_hash, plain
-from annotation.imports.problems import Findings, unreadable
+from annotation.imports.problems import unreadable
 from annotation.imports.row import RATER, RATER_NAMES, Mark, NotJson, listed, load_json, opened, untagged
 
 Values = Mapping[str, Any]
@@ -65,23 +65,22 @@ class Tool(NamedTuple):
     key: tuple[str, ...] = ()
 
 
-def laid_flat(records: Iterator[Record], problems: Findings) -> tuple[str, Iterator[Record]]:
+def laid_flat(table: Table) -> tuple[str, Iterator[Record]]:
     """Return the title of the tool that wrote the file, and its records as flat rows.
 
     If the tool is unknown, the title is empty and the records are unchanged. A record that does not fit the tool is a
-    problem.
+    problem. A remark counts the records that the tool marks as rejected.
     """
-    first = next(records, None)
+    first = next(table.records, None)
     if first is None:
         return "", iter(())
-    records = chain([first], records)
+    records = chain([first], table.records)
     tool = next((tool for tool in TOOLS if tool.shows(first.values)), None)
-    return (tool.title, _flat(tool, records, problems)) if tool else ("", records)
+    return (tool.title, _flat(tool, records, table)) if tool else ("", records)
 
 
-def _flat(tool: Tool, records: Iterator[Record], problems: Findings) -> Iterator[Record]:
+def _flat(tool: Tool, records: Iterator[Record], table: Table) -> Iterator[Record]:
     left_out = 0
-    last: Record | None = None
     for _, some in groupby(records, lambda one: tuple(map(one.values.get, tool.key)) or one.line):
         together, said = list(some), Said()
         line, values = together[0].line, [one.values for one in together]
@@ -89,32 +88,24 @@ def _flat(tool: Tool, records: Iterator[Record], problems: Findings) -> Iterator
             rows = listed(tool.rows(values if tool.key else values[0], said))
             _check(said)
         except (AttributeError, KeyError, TypeError, ValueError, IndexError):
-            told = (
-                f"is not laid out as {tool.title} writes it, while the first record is. Remove or correct it."
-            )
-            problems.add(line, "", told)
+            told = f"is not laid out as {tool.title} writes it, while the first record is."
+            table.problems.add(line, "", f"{told} Remove or correct it.")
             continue
         left_out += not rows
-        for row in rows:
-            if last is not None:
-                yield last
-            last = Record(line, row, said)
-            said = Said()
-    if last is not None:
-        if left_out:
-            last.said.remarks.append(f"Records left out: {left_out:,}. {LEFT_OUT}")
-        yield last
+        yield from (Record(line, row, Said() if place else said) for place, row in enumerate(rows))
+    if left_out:
+        table.remarks.append(f"Records left out: {left_out:,}. {LEFT_OUT}")
 
 
 def _check(said: Said) -> None:
     """Raise TypeError for a name or sentence that is no text, and for an offset that is no number."""
-    names = [name for criterion, rater, _ in said.ratings for name in (criterion, rater)]
-    names += [text for sentence, _, reason in said.claims for text in (sentence, reason)]
-    names += [text for mark in said.marks for text in (mark.rater, *mark[3:6])]
+    texts = [name for criterion, rater, _ in said.ratings for name in (criterion, rater)]
+    texts += [text for sentence, _, reason in said.claims for text in (sentence, reason)]
+    texts += [text for mark in said.marks for text in (mark.rater, *mark[3:6])]
     places = [place for mark in said.marks for place in mark[1:3]]
-    are_texts = all(type(name) is str and not text_fault(name) for name in names)
+    are_texts = all(type(text) is str and not text_fault(text) for text in texts)
     if not are_texts or not all(type(at) is int and at >= 0 for at in places):
-        raise TypeError("what people said has names, texts and offsets")
+        raise TypeError
 
 
 def _rest(values: Values, *consumed: str) -> dict[str, Any]:
@@ -221,12 +212,11 @@ def _spans(values: Values, said: Said) -> Rows:
 
 def _argilla(values: Values, said: Said) -> Rows:
     responses = values["responses"]
-    if isinstance(responses, list):
-        pairs = [
-            (name, one | given) for one in responses for name, given in (one.get("values") or {}).items()
-        ]
-    else:
-        pairs = [(name, one) for name, given in responses.items() for one in given]
+    pairs = (
+        [(name, one) for name, given in dict(responses).items() for one in given]
+        if isinstance(responses, dict)
+        else [(name, one | given) for one in responses for name, given in (one.get("values") or {}).items()]
+    )
     for name, answer in pairs:
         if answer.get("status") not in {None, "submitted"}:
             continue
@@ -296,16 +286,11 @@ def _promptfoo_table(values: Values, said: Said) -> Rows:
     return rows
 
 
-def _are_boxes(given: Any) -> bool:
-    return isinstance(given, dict) and all(isinstance(one, bool) for one in given.values())
-
-
 def _mturk(values: Values, said: Said) -> Rows:
     if values.get("AssignmentStatus") == "Rejected" or str(values.get("Reject") or "").strip():
         return []
     row: dict[str, Any] = {}
     answers: dict[str, Any] = {}
-    chosen: dict[str, dict[str, bool]] = {}
     for name, value in values.items():
         kind, _, rest = name.partition(".")
         question, _, choice = rest.rpartition(".")
@@ -314,21 +299,21 @@ def _mturk(values: Values, said: Said) -> Rows:
         elif name == "Answer.taskAnswers":
             try:
                 answers |= listed(load_json(str(value)))[0]
-                chosen |= {one: given for one, given in answers.items() if _are_boxes(given)}
             except NotJson:
                 said.remarks.append(f"`{name}` is not read: it is no JSON.")
         elif kind == "Answer" and question and (is_on := _CHOSEN.get(str(value).strip().lower())) is not None:
             # A form may write a column per choice.
-            chosen.setdefault(question, {})[choice] = is_on
+            answers.setdefault(question, {})[choice] = is_on
         elif kind == "Answer":
             answers[rest] = value
         elif value and not _OF_MTURK.match(name):
             row[name] = value
-    for name, boxes in chosen.items():
-        ticked = [choice for choice, is_on in boxes.items() if is_on]
-        # A single checkbox means yes or no.
-        answers[name] = bool(ticked) if len(boxes) == 1 else next(iter(ticked), None)
-    for name, value in answers.items():
+    for name, given in answers.items():
+        value = given
+        if isinstance(given, dict) and all(isinstance(is_on, bool) for is_on in given.values()):
+            ticked = [choice for choice, is_on in given.items() if is_on]
+            # A single checkbox means yes or no.
+            value = bool(ticked) if len(given) == 1 else next(iter(ticked), None)
         if _ASIDE.search(name):
             said.remarks.append(f"`Answer.{name}` is not read.")
         elif str(value).strip().lower() not in _NOTHING:
@@ -344,12 +329,24 @@ def _qags(values: Values, said: Said) -> Rows:
 
 
 def _frank(values: Values, said: Said) -> Rows:
-    judged = zip(values["summary_sentences"], values["summary_sentences_annotations"], strict=True)
-    for sentence, raters in judged:
+    _error_types(values["summary_sentences"], values["summary_sentences_annotations"], said)
+    return _rest(values, "summary_sentences", "summary_sentences_annotations")
+
+
+def _finesure(values: Values, said: Said) -> Rows:
+    given = {rater: one["factuality_types"] for rater, one in values["raw_annotations"].items()}
+    judged = zip(*given.values(), strict=True)
+    _error_types(
+        values["sentences"], [{r: [t] for r, t in zip(given, one, strict=True)} for one in judged], said
+    )
+    return _rest(values, "raw_annotations")
+
+
+def _error_types(sentences: Iterable[str], judged: Iterable[Mapping[str, Any]], said: Said) -> None:
+    for sentence, raters in zip(sentences, judged, strict=True):
         votes = {rater: "yes" if types == ["NoE"] else "no" for rater, types in raters.items()}
         errors = dict.fromkeys(error for types in raters.values() for error in types if error != "NoE")
         said.claims.append((sentence, votes, ", ".join(errors)))
-    return _rest(values, "summary_sentences", "summary_sentences_annotations")
 
 
 def _tofueval(rows: list[Values], said: Said) -> Rows:
@@ -418,19 +415,19 @@ def _realsumm(values: Values, said: Said) -> Rows:
 def _machine_summaries(values: Values, said: Said) -> Rows:
     texts, row = values["machine_summaries"], _rest(values, "machine_summaries", "human_summaries")
     lists = {name: row.pop(name) for name in values if isinstance(row.get(name), list)}
-    dealt = {name: held for name, held in lists.items() if len(held) == len(texts) and _are_numbers(held)}
-    left = [name for name in lists if name not in dealt]
-    said.remarks += [f"`{name}` is not read: it has no number for each summary." for name in left]
-    row |= {"references": values.get("human_summaries")}
+    fit = {name for name, held in lists.items() if len(held) == len(texts) and not any(map(_is_held, held))}
+    said.remarks += [f"`{n}` is not read: it has no number for each summary." for n in lists if n not in fit]
+    row["references"] = values.get("human_summaries")
     return [
-        {**row, **{name: held[place] for name, held in dealt.items()}}
+        {**row, **{name: lists[name][place] for name in lists if name in fit}}
         | {"system": f"system {place + 1}", "summary": text}
         for place, text in enumerate(texts)
     ]
 
 
-def _are_numbers(held: list[Any]) -> bool:
-    return all(one is None or isinstance(one, int | float) for one in held)
+def _is_held(value: object) -> bool:
+    """True for what is neither a number nor missing."""
+    return not isinstance(value, int | float | None)
 
 
 def _columns_of_rating(values: Values) -> list[str]:
@@ -469,6 +466,12 @@ def _are(name: str, *inner: str) -> Callable[[Values], bool]:
     )
 
 
+def _is_finesure(values: Values) -> bool:
+    given = values.get("raw_annotations")
+    raters = given.values() if isinstance(given, dict) and "sentences" in values else ()
+    return any(isinstance(one, dict) and "factuality_types" in one for one in raters)
+
+
 def _is_doccano(values: Values) -> bool:
     given = values.get("label", values.get("labels", values.get("entities")))
     return "id" in values and isinstance(values.get("text"), str) and isinstance(given, list)
@@ -488,6 +491,7 @@ TOOLS = (
     Tool("annotated spans", _are("annotations", "spans"), _spans),
     Tool("QAGS", _are("summary_sentences", "responses"), _qags),
     Tool("FRANK", _has("summary_sentences", "summary_sentences_annotations"), _frank),
+    Tool("FineSurE", _is_finesure, _finesure),
     Tool("TofuEval", _has("doc_id", "model_name", "summ_sent"), _tofueval, ("doc_id", "topic", "model_name")),
     Tool("XSum hallucinations", _has("summary", "hallucination_type", "worker_id"), _xsum_marks),
     Tool("RoSE", _has("source", "reference", "reference_acus", "system_outputs", "annotations"), _rose),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _NAME = re.compile(
     r"(?P<set>[^.\s]{1,100})\.(?P<type>[MPmp])\.(?P<size>\d{1,6})\.(?P<selector>[^.\s]{1,20})"
@@ -11,28 +11,13 @@ _NAME = re.compile(
 )
 
 
-class UnfitFile(ValueError):
-    """A file that cannot be read; `line` is None for the whole file."""
-
-    def __init__(self, reason: str, line: int | None = None) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.line = line
-
-
-@dataclass(frozen=True, slots=True)
-class DucName:
+class DucName(NamedTuple):
     """The parts of a DUC file name. `document` is empty if the summary is about the whole set."""
 
     set_name: str
     target: int | None
     summariser: str
     document: str = ""
-
-    @property
-    def is_person(self) -> bool:
-        """True if the summariser is a letter, which identifies a person; a number identifies a system."""
-        return self.summariser.isalpha()
 
     @property
     def document_id(self) -> str:
@@ -43,9 +28,6 @@ class DucName:
 def duc_name(stem: str) -> DucName | None:
     """Split a DUC file name, given without its extension, into its parts; None if it is not a DUC name."""
     found = _NAME.fullmatch(stem.strip())
-    if found is None:
+    if found is None or (found["type"] in "Pp") is not bool(found["document"]):
         return None
-    document = found["document"] or ""
-    if (found["type"].upper() == "P") is not bool(document):
-        return None
-    return DucName(found["set"], int(found["size"]) or None, found["summariser"], document)
+    return DucName(found["set"], int(found["size"]) or None, found["summariser"], found["document"] or "")

@@ -58,13 +58,9 @@ def score(world: World, document_set: str, values: dict[str, float | None]) -> N
     """Summaries of new or known systems on a set with these coverages."""
     for name, value in values.items():
         system, _ = System.objects.get_or_create(project=world.project, name=name)
-        summary, _ = Summary.objects.get_or_create(
-            document_set=world.sets[document_set],
-            system=system,
-            target_words=20,
-            is_summary=True,
-            defaults={"text": f"By {name}."},
-        )
+        place = {"document_set": world.sets[document_set], "system": system, "target_words": 20}
+        text = {"text": f"By {name}."}
+        summary, _ = Summary.objects.get_or_create(**place, is_summary=True, defaults=text)
         Score.objects.update_or_create(
             summary=summary, defaults={"project": world.project, "summary_words": 2, "coverage": value}
         )
@@ -74,22 +70,12 @@ def test_a_pair_with_its_texts_reasons_and_raters(world: World, tmp_path: Path) 
     # The judge says yes, no, yes of alder and no, no, no of birch. Unit 1 has two claims, unit 2 one: alder covers
     # (1/2 + 1) / 2 = 0.75 and birch 0. Both lack claim 2, so it is no reason. "bridge" has no checks and no pair.
     [row] = exported(world.project, "pairs", tmp_path / "pairs.jsonl")
-    assert row == {
-        "project": "harbour",
-        "document_id": "port",
-        "target_words": 20,
-        "chosen_system": "alder",
-        "rejected_system": "birch",
-        "score": "coverage",
-        "chosen_score": 0.75,
-        "rejected_score": 0.0,
-        "margin": 0.75,
-        "prompt": SOURCE,
-        "chosen": SUMMARIES["alder"],
-        "rejected": SUMMARIES["birch"],
-        "reasons": {"expressed": [CLAIMS[0][0], CLAIMS[2][0]], "unsupported": [], "ratings": []},
-        "raters": ["lexical"],
-    }
+    reasons = {"expressed": [CLAIMS[0][0], CLAIMS[2][0]], "unsupported": [], "ratings": []}
+    assert list(row) == [column.name for column in LEVEL.columns]
+    assert list(row.values()) == [
+        *("harbour", "port", 20, "alder", "birch", "coverage", 0.75, 0.0, 0.75),
+        *(SOURCE, SUMMARIES["alder"], SUMMARIES["birch"], reasons, ["lexical"]),
+    ]
 
 
 def test_people_s_verdicts_change_the_reasons_and_who_gave_them(world: World) -> None:
@@ -108,13 +94,8 @@ def test_unsupported_claims_of_the_rejected_summary(world: World) -> None:
         claim = Claim.objects.create(
             claim_set=claim_set, position=1, text=f"Made up by {name}", origin="imported"
         )
-        check = Check.objects.create(
-            project=world.project,
-            claim=claim,
-            summary=summary,
-            document_set_id=summary.document_set_id,
-            side="summary",
-        )
+        place = {"summary": summary, "document_set": summary.document_set, "side": "summary"}
+        check = Check.objects.create(project=world.project, claim=claim, **place)
         check.verdicts.create(role="reviewer", person=world.rex, label=label)
     rescore(project=world.project)
     [row] = rows(world)

@@ -25,15 +25,8 @@ HEADER = "document_id,document,reference,system,summary,target_words\n"
 
 def row(**changes: Any) -> dict[str, Any]:
     """A good flat row with some fields changed; a field that is set to ... is left out."""
-    fields = {
-        "document_id": "d1",
-        "document": DOCUMENT,
-        "reference": REFERENCE,
-        "system": "alder",
-        "summary": "Trams stopped.",
-        "target_words": 10,
-        **changes,
-    }
+    texts = {"document": DOCUMENT, "reference": REFERENCE, "summary": "Trams stopped."}
+    fields = {"document_id": "d1", **texts, "system": "alder", "target_words": 10, **changes}
     return {name: value for name, value in fields.items() if value is not ...}
 
 
@@ -94,10 +87,8 @@ def claims_of(one: SetData) -> list[Claim]:
 
 
 def counted(report: ImportReport) -> dict[str, tuple[int, int, int]]:
-    counts = {
-        kind: (count.created, count.changed, count.unchanged) for kind, count in report.counts.by_kind.items()
-    }
-    return {kind: count for kind, count in counts.items() if any(count)}
+    counts = report.counts.present().items()
+    return {kind: (count.created, count.changed, count.unchanged) for kind, count in counts}
 
 
 def row_counts() -> dict[str, int]:

@@ -105,7 +105,9 @@ LAYOUTS = [
     Layout("pandas_columns.json", "pandas.pydata.org, DataFrame.to_json", (), 4, 4, 4, 1),
     Layout("excel_utf8.csv", "Excel, CSV UTF-8 in a German locale", (), 3, 3, 3, 1, sets=3),
     Layout("excel_cp1252.csv", "Excel, CSV in a German locale", (), 3, 3, 3, 1, sets=3),
-    Layout("lcsts_chinese.tsv", "a table in Chinese", ("reference=摘要",), 3, 3, 3, 1, sets=3),
+    Layout(
+        "lcsts_chinese.tsv", "a table in Chinese", ("document=正文", "reference=摘要"), 3, 3, 3, 1, sets=3
+    ),
 ]
 
 REFUSED = [

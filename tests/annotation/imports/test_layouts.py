@@ -5,14 +5,13 @@ Their headers are those of the projects' documentation, their texts are invented
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from annotation.imports.containers import NamedFile
-from annotation.imports.guess import look_at
-from annotation.imports.layout import DEFAULT_SYSTEM, Layout, document_hash, layout_of
+from annotation.imports.guess import guess, look_at
+from annotation.imports.layout import Layout, document_hash, layout_of
 from annotation.imports.problems import ImportRefused
 from annotation.imports.read import FileReading, read_dataset
 from tests.annotation.imports.files import LAYOUTS, jsonl, raw, refusal_of
@@ -48,13 +47,6 @@ def test_rows_with_the_same_document_are_one_set() -> None:
     )
 
 
-def test_sentences_of_a_list_make_one_summary() -> None:
-    one = next(iter(read("qags_mturk.jsonl").dataset.sets.values()))
-    text = one.summaries[DEFAULT_SYSTEM, None].summary
-    assert text.startswith("The ferry to Marrow Island stopped")
-    assert text.endswith("waited for a tug.")
-
-
 @pytest.mark.parametrize(("target", "expected"), [("30", 30), ("none", None), ("", None)])
 def test_the_target_length_is_one_for_the_file(target: str, expected: int | None) -> None:
     reading = read("cnn_dailymail_outputs.csv", target=target)
@@ -68,7 +60,7 @@ def test_an_id_that_changes_within_a_document_does_not_name_it(tmp_path: Path) -
         {"id": number, "article": "A text.", "model": f"m{number}", "output": "Two."} for number in (1, 2)
     ]
     path = jsonl(tmp_path, *rows)
-    found = look_at(NamedFile("a.jsonl", path)).guess()
+    found = guess(look_at(NamedFile("a.jsonl", path)))
     assert "document_id" not in found.layout.mapping
     assert found.notes == ("`id` does not name the documents: the same document stands under several.",)
     [one] = read_dataset(path, layout=layout_of(preset="auto")).dataset.sets.values()
@@ -77,7 +69,7 @@ def test_an_id_that_changes_within_a_document_does_not_name_it(tmp_path: Path) -
 
 def test_the_surest_of_several_columns_is_taken_and_the_others_told(tmp_path: Path) -> None:
     path = raw(tmp_path, "article,highlights,output,response\nA text.,A.,One.,Two.\n", "a.csv")
-    found = look_at(NamedFile("a.csv", path)).guess()
+    found = guess(look_at(NamedFile("a.csv", path)))
     assert found.layout.mapping["summary"] == ("output",)
     assert found.notes == ("`output` is read as the summary; `response` could be it, too.",)
 
@@ -97,7 +89,7 @@ def test_a_text_named_like_a_reference_is_one_beside_the_summary(
 ) -> None:
     columns = header.split(",")
     texts = ["alder" if column == "model" else f"The trams of {column} stopped." for column in columns]
-    found = look_at(NamedFile("a.csv", raw(tmp_path, f"{header}\n{','.join(texts)}\n", "a.csv"))).guess()
+    found = guess(look_at(NamedFile("a.csv", raw(tmp_path, f"{header}\n{','.join(texts)}\n", "a.csv"))))
     assert next(iter(found.layout.mapping.get("reference", ())), None) == reference
     told = [note for note in found.notes if note.startswith(f"`{reference}` is read as the reference")]
     assert len(told) == (reference is not None)
@@ -108,7 +100,7 @@ def test_a_text_named_like_a_reference_is_one_beside_the_summary(
 )
 def test_german_and_french_names_are_known(tmp_path: Path, header: str) -> None:
     text = f"{header}\nIt rained in the town all day.;It rained all day.;alder;It rained in town.\n"
-    found = look_at(NamedFile("a.csv", raw(tmp_path, text, "a.csv"))).guess()
+    found = guess(look_at(NamedFile("a.csv", raw(tmp_path, text, "a.csv"))))
     fields = ("document", "reference", "system", "summary")
     assert found.layout.mapping == {name: (one,) for name, one in zip(fields, header.split(";"), strict=True)}
     assert found.is_sure
@@ -124,39 +116,10 @@ def test_a_summary_beside_columns_of_systems_is_the_reference(tmp_path: Path) ->
 def test_columns_named_like_references_are_no_systems(tmp_path: Path) -> None:
     texts = ["It rained in the town all day long.", *(f"It rained all day in {town}." for town in "abcd")]
     text = f"article,alder,reference_a,birch,referentie_b\n{','.join(texts)}\n"
-    found = look_at(NamedFile("a.csv", raw(tmp_path, text, "a.csv"))).guess()
+    found = guess(look_at(NamedFile("a.csv", raw(tmp_path, text, "a.csv"))))
     assert found.layout.mapping["summary"] == ("alder", "birch")
     assert found.layout.mapping["reference"] == ("reference_a", "referentie_b")
     assert not found.is_sure
-
-
-def test_much_longer_texts_beside_judged_summaries_are_proposed_as_the_document(tmp_path: Path) -> None:
-    data = {
-        "source_article": "It rained in the town. " * 9,
-        "summary": "It rained in town.",
-        "model": "alder",
-    }
-    result = {"from_name": "q", "to_name": "s", "type": "rating", "value": {"rating": 4}}
-    record = {"id": 1, "data": data, "annotations": [{"completed_by": 1, "result": [result]}]}
-    with pytest.raises(ImportRefused) as refused:
-        read_dataset(raw(tmp_path, json.dumps([record]), "a.json"))
-    [problem] = refused.value.problems
-    assert problem.pair == "system=model\ndocument=source_article"
-    layout = layout_of(problem.pair.split("\n"))
-    [one] = read_dataset(tmp_path / "a.json", layout=layout).dataset.sets.values()
-    assert (len(one.documents), [name for name, _ in one.summaries]) == (1, ["alder"])
-
-
-def test_an_object_of_texts_by_system_is_proposed_as_paths(tmp_path: Path) -> None:
-    generations = {"alder": "It rained in town.", "birch-2.5": "All day it rained."}
-    record = {"article": "It rained in the town all day long.", "highlights": "It rained all day."}
-    with pytest.raises(ImportRefused) as refused:
-        read_dataset(jsonl(tmp_path, {**record, "generations": generations}))
-    [problem] = refused.value.problems
-    assert problem.pair.split("\n")[-2:] == ["summary=generations.alder", "summary=generations.birch-2.5"]
-    layout = layout_of(problem.pair.split("\n"))
-    [one] = read_dataset(tmp_path / "data.jsonl", layout=layout).dataset.sets.values()
-    assert {name: summary.summary for (name, _), summary in one.summaries.items()} == generations
 
 
 def test_a_system_without_a_summary_of_a_row_is_told_and_left_out(tmp_path: Path) -> None:
@@ -200,8 +163,8 @@ def test_a_document_shorter_than_its_summary_is_doubted_until_both_are_named(tmp
     assert read_dataset(path, layout=layout_of(problem.pair.split("\n"))).problems.count == 0
 
 
-def test_a_table_with_a_row_for_each_claim_is_refused(tmp_path: Path) -> None:
-    rows = (
-        "document,system,summary,claim,supported\nIt rained in the town all day.,x,It rained.,It rained.,1\n"
-    )
-    assert "`claim` is not read" in refusal_of(raw(tmp_path, rows, "a.csv"))
+def test_a_text_column_named_like_a_rating_is_no_system(tmp_path: Path) -> None:
+    texts = ["It rained in the town all day long.", *(f"It rained all day in {town}." for town in "abc")]
+    content = f"document,reference,gpt,gpt_rating\n{','.join(texts)}\n"
+    found = guess(look_at(NamedFile("a.csv", raw(tmp_path, content, "a.csv"))))
+    assert found.layout.mapping["summary"] == ("gpt",)

@@ -28,12 +28,14 @@ def texts(path: Path, *pairs: str) -> dict[str, str]:
     return {system: summary.summary for (system, _), summary in one.summaries.items()}
 
 
-def test_an_object_by_system_is_proposed_and_read(tmp_path: Path) -> None:
-    outputs = {"alder": {"text": LATE, "tokens": 5}, "birch": {"text": EARLY, "tokens": 5}}
-    path = jsonl(tmp_path, {"id": 0, "article": DOCUMENT, "outputs": outputs})
-    assert "summary=outputs.alder.text summary=outputs.birch.text" in refusal_of(path)
-    typed = ("document=article", "summary=outputs.alder.text", "summary=outputs.birch.text")
-    assert texts(path, *typed) == {"alder": LATE, "birch": EARLY}
+@pytest.mark.parametrize("end", ["", ".text"])
+def test_an_object_by_system_is_refused_until_its_paths_are_named(tmp_path: Path, end: str) -> None:
+    outputs: dict[str, Any] = {"alder": LATE, "birch": EARLY}
+    held = {name: {"text": text, "tokens": 5} for name, text in outputs.items()} if end else outputs
+    path = jsonl(tmp_path, {"id": 0, "article": DOCUMENT, "outputs": held})
+    assert "there is no column `document_id`, `document`, `summary`" in refusal_of(path)
+    typed = ("document=article", *(f"summary=outputs.{name}{end}" for name in outputs))
+    assert texts(path, *typed) == outputs
 
 
 @pytest.mark.parametrize(

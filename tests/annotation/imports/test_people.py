@@ -24,6 +24,13 @@ MILL = "The mill by the river closes in May. Forty people lose their work."
 SUMMARY = "The mill closes in June. Forty people lose work."
 EXPERTS = [{"coherence": 4, "consistency": 5}, {"coherence": 3, "consistency": 5}]
 SPAN = {"start": 19, "end": 23, "text": "June"}
+
+
+def result(kind: str, name: str, **value: Any) -> dict[str, Any]:
+    """An answer of Label Studio."""
+    return {"from_name": name, "to_name": "summary", "type": kind, "value": value}
+
+
 LABEL_STUDIO = {
     "id": 5,
     "data": {"document": MILL, "summary": SUMMARY, "model": "m1"},
@@ -31,40 +38,20 @@ LABEL_STUDIO = {
         {
             "completed_by": {"email": "a@example.org"},
             "result": [
-                {
-                    "from_name": "faithful",
-                    "to_name": "summary",
-                    "type": "choices",
-                    "value": {"choices": ["No"]},
-                },
-                {"from_name": "stars", "to_name": "summary", "type": "rating", "value": {"rating": 4}},
-                {
-                    "from_name": "e",
-                    "to_name": "summary",
-                    "type": "labels",
-                    "value": {**SPAN, "labels": ["Wrong"]},
-                },
+                result("choices", "faithful", choices=["No"]),
+                result("rating", "stars", rating=4),
+                result("labels", "e", **SPAN, labels=["Wrong"]),
             ],
         },
-        {
-            "completed_by": 7,
-            "result": [
-                {
-                    "from_name": "faithful",
-                    "to_name": "summary",
-                    "type": "choices",
-                    "value": {"choices": ["Yes"]},
-                }
-            ],
-        },
+        {"completed_by": 7, "result": [result("choices", "faithful", choices=["Yes"])]},
         {"completed_by": 8, "was_cancelled": True, "result": []},
     ],
 }
 REGION = [
-    {"from_name": "e", "to_name": "summary", "type": "labels", "value": {**SPAN, "labels": ["Error"]}},
-    {"from_name": "grave", "to_name": "summary", "type": "choices", "value": {**SPAN, "choices": ["major"]}},
-    {"from_name": "sure", "to_name": "summary", "type": "rating", "value": {**SPAN, "rating": 2}},
-    {"from_name": "why", "to_name": "summary", "type": "textarea", "value": {**SPAN, "text": ["It is May."]}},
+    result("labels", "e", **SPAN, labels=["Error"]),
+    result("choices", "grave", **SPAN, choices=["major"]),
+    result("rating", "sure", **SPAN, rating=2),
+    result("textarea", "why", **{**SPAN, "text": ["It is May."]}),
 ]
 """Answers about one mark; only the first one is the mark."""
 ARGILLA = {
@@ -174,6 +161,13 @@ MTURK = (
     "HITId,WorkerId,AssignmentStatus,Input.document,Input.summary,Answer.quality,Answer.comment\n"
     f"h1,w1,Approved,{MILL},{SUMMARY},4,ok\nh1,w2,Rejected,{MILL},{SUMMARY},1,\n"
 )
+PROMPTFOO = {
+    "provider": "m1",
+    "vars": {"document": MILL},
+    "prompt": {"raw": "Summarise.", "label": "short"},
+    "response": {"output": SUMMARY},
+    "gradingResult": {"comment": "wrong month"},
+}
 TASK_ANSWERS = (
     '"[{""tone"":3,""fluency"":{""3"":false,""4"":true},""faithful"":{""on"":false},""lines"":{""at"":[1]}}]"'
 )
@@ -266,6 +260,19 @@ CASES = [
         ("no", "yes"),
         (("annotator_0", "no"), ("annotator_1", "yes"), ("annotator_2", "no")),
     ),
+    Case(
+        "finesure.jsonl",
+        {"doc_id": "a", "model": "m1", "transcript": MILL, "sentences": FRANK["summary_sentences"]}
+        | {
+            "raw_annotations": {
+                f"r{n}": {"factuality_types": ["EntE" if n else "NoE", "NoE"]} for n in (0, 1)
+            }
+        },
+        {},
+        ("unsure", "yes"),
+        (("r0", "yes"), ("r1", "no")),
+    ),
+    Case("promptfoo.json", [{**PROMPTFOO, "namedScores": {"fluency": 1}}]),
     Case("rose.jsonl", ROSE, {}, ("yes", "yes"), systems=2),
     Case("realsumm.json", REALSUMM),
     Case("tofueval.csv", TOFUEVAL, {}, ("no", "yes"), (("rater 1", "no"),)),
@@ -307,13 +314,6 @@ CASES = [
 ]
 
 
-PROMPTFOO = {
-    "provider": "m1",
-    "vars": {"document": MILL},
-    "prompt": {"raw": "Summarise.", "label": "short"},
-    "response": {"output": SUMMARY},
-    "gradingResult": {"comment": "wrong month"},
-}
 UNREAD = [
     ("realsumm.json", REALSUMM, "`systems[].scores`"),
     ("rose.jsonl", ROSE, "`systems[].acu`"),
@@ -359,7 +359,7 @@ def test_answers_of_mechanical_turk_that_are_no_json_are_named(tmp_path: Path) -
 
 def test_records_that_a_tool_marks_as_rejected_are_counted(tmp_path: Path) -> None:
     warnings = read(tmp_path, Case("mturk.csv", MTURK)).warnings.texts
-    assert any("Records left out: 1. They are marked as rejected" in one for one in warnings)
+    assert any(one.startswith("Records left out: 1. They are marked as rejected") for one in warnings)
 
 
 def test_heads_with_line_breaks_and_no_break_spaces_are_read_as_words(tmp_path: Path) -> None:
@@ -473,11 +473,8 @@ def votes_in(reading: FileReading) -> list[list[tuple[str, str]]]:
 def test_a_rater_with_a_mark_that_is_left_out_has_no_vote(tmp_path: Path, span: Any, told: str) -> None:
     """ann marks June and something that is not read; ben marks nothing."""
 
-    def result(value: dict[str, Any]) -> dict[str, Any]:
-        return {"from_name": "e", "to_name": "s", "type": "labels", "value": value}
-
-    marks = [result({**SPAN, "labels": ["Wrong"]}), result(span)]
-    other = [result({**SPAN, "labels": ["Wrong"]})]
+    marks = [result("labels", "e", **SPAN, labels=["Wrong"]), result("labels", "e", **span)]
+    other = marks[:1]
     annotations = [
         {"completed_by": "ann", "result": marks},
         {"completed_by": "ben", "result": []},
@@ -679,6 +676,17 @@ def test_a_nested_line_holds_claims_of_both_sides_with_ratings_and_units(
     assert not bring(project, tmp_path, line, "a.jsonl").counts.has_changes
 
 
+def exported_twice(project: Project, folder: Path) -> Project:
+    """Export a project, import the file into another, and compare the export of that with the first."""
+    twin = Project.objects.create(slug="twin", name="Twin")
+    files = [folder / "first.jsonl", folder / "second.jsonl"]
+    write_export(project=project, level="nested", format="jsonl", path=files[0], by=None)
+    import_dataset(project=twin, path=files[0], by=None)
+    write_export(project=twin, level="nested", format="jsonl", path=files[1], by=None)
+    assert files[0].read_bytes() == files[1].read_bytes()
+    return twin
+
+
 def test_what_is_exported_comes_in_elsewhere_with_equal_scores(project: Project, tmp_path: Path) -> None:
     systems = [
         {"system": "m1", "summary_text": SUMMARY, "ratings": {"tone": {"rater 1": 3, "rater 2": 5}}},
@@ -695,12 +703,7 @@ def test_what_is_exported_comes_in_elsewhere_with_equal_scores(project: Project,
         path=jsonl(tmp_path, row(document_id="d2", questions=["Did it rain?"]), name="b.jsonl"),
         by=None,
     )
-    twin = Project.objects.create(slug="twin", name="Twin")
-    files = [tmp_path / "first.jsonl", tmp_path / "second.jsonl"]
-    write_export(project=project, level="nested", format="jsonl", path=files[0], by=None)
-    import_dataset(project=twin, path=files[0], by=None)
-    write_export(project=twin, level="nested", format="jsonl", path=files[1], by=None)
-    assert files[0].read_bytes() == files[1].read_bytes()
+    twin = exported_twice(project, tmp_path)
     scores = [
         list(
             one.scores.order_by("summary__document_set__external_id", "summary__system__name").values_list(
@@ -742,12 +745,7 @@ def test_claims_of_several_references_and_summaries_come_back(project: Project, 
         (20, "", "It closes in June.", "no"),
         (20, "A", "It shuts.", "yes"),
     ]
-    twin = Project.objects.create(slug="twin", name="Twin")
-    files = [tmp_path / "first.jsonl", tmp_path / "second.jsonl"]
-    write_export(project=project, level="nested", format="jsonl", path=files[0], by=None)
-    import_dataset(project=twin, path=files[0], by=None)
-    write_export(project=twin, level="nested", format="jsonl", path=files[1], by=None)
-    assert files[0].read_bytes() == files[1].read_bytes()
+    exported_twice(project, tmp_path)
     call_command("verify_scores", "twin", stdout=StringIO())
     other = [*line(20)["claims"], {"claim_text": "More.", "reference_id": "A"}]
     path = jsonl(tmp_path, line(10), {**line(20), "claims": other}, name="b.jsonl")

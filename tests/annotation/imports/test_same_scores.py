@@ -67,13 +67,8 @@ OF_SUMMARIES = {
     ],
 }
 METRICS = (
-    "coverage",
-    "claim_coverage",
-    "alignment",
-    "factual_alignment",
-    "summarization",
-    "completeness",
-    "redundancy",
+    *("coverage", "claim_coverage", "alignment", "factual_alignment"),
+    *("summarization", "completeness", "redundancy"),
 )
 
 FILES: dict[str, list[dict[str, Any]]] = {
@@ -118,9 +113,8 @@ def test_a_file_gives_the_same_scores_on_every_road(
         asked = ("--judge=lexical", f"--metrics={','.join(METRICS)}")
         call_command("evaluate", slug, *asked, stdout=StringIO(), stderr=StringIO())
         judge_all(Run.objects.get(project__slug=slug))
-        assert _stored(slug) == {key: pytest.approx(scores, abs=1e-9) for key, scores in expected.items()}, (
-            slug
-        )
+        alike = {key: pytest.approx(scores, abs=1e-9) for key, scores in expected.items()}
+        assert _stored(slug) == alike, slug
 
 
 def test_a_reference_that_comes_later_meets_the_summaries_that_name_none(
@@ -130,11 +124,8 @@ def test_a_reference_that_comes_later_meets_the_summaries_that_name_none(
     _by_push([FIRST | RAIN | {"reference_id": "a"}, SECOND], project, mona)
     _by_push([{"document_id": "d1", "reference_id": "b", **BRIDGE}], project, mona)
     pairs = Comparison.objects.filter(summary__document_set__project=project)
-    assert set(pairs.values_list("summary__system__name", "reference__external_id")) == {
-        ("alder", "a"),
-        ("birch", "a"),
-        ("birch", "b"),
-    }
+    compared = set(pairs.values_list("summary__system__name", "reference__external_id"))
+    assert compared == {("alder", "a"), ("birch", "a"), ("birch", "b")}
 
 
 def _written(rows: list[dict[str, Any]], folder: Path) -> Path:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 ARTICLE = "The ferry to the island was late on Friday. Its crew had stayed ashore because of the storm."
 FERRY = {"document_id": "d1", "document": ARTICLE, "system": "v1", "summary": "The ferry was late."}
+NESTED = {"doc_id": "d1", "source_text": ARTICLE}
+OF_V1 = {"system": "v1", "summary_text": "The ferry was late."}
 GAPS = {
     "summary": "NaN",
     "reference": "None",
@@ -81,9 +83,7 @@ ROWS = {
         "line 2, system: is 'None', which tables hold in place of an empty cell. Write the text or another name",
     ),
     "a nan system in a nested line": (
-        json.dumps(
-            {"doc_id": "d1", "source_text": ARTICLE, "systems": [{"system": "N/A", "summary_text": "Late."}]}
-        ),
+        json.dumps(NESTED | {"systems": [{"system": "N/A", "summary_text": "Late."}]}),
         "systems[1].system: is 'N/A'",
     ),
     "examples beside results": (
@@ -92,7 +92,7 @@ ROWS = {
     ),
     "cells between bars": (
         "document_id|document|system|summary\nd1|The ferry was late.|v1|It was late.\n",
-        "Commas, semicolons and tabs are read: save the file as CSV with one of these.",
+        "Commas, semicolons and tabs are read: save the file with one of these.",
     ),
     "several objects over several lines": (
         "\n".join(json.dumps({"document_id": name, "document": ARTICLE}, indent=1) for name in ("d1", "d2")),
@@ -100,14 +100,7 @@ ROWS = {
     ),
     "an edited summary beside its original": (
         json.dumps(
-            [
-                {
-                    "id": "1",
-                    "doc": ARTICLE,
-                    "summary": "It left.",
-                    "original_summary": "It was late again.",
-                }
-            ]
+            [{"id": "1", "doc": ARTICLE, "summary": "It left.", "original_summary": "It was late again."}]
         ),
         "look like document=doc document_id=id reference=original_summary",
     ),
@@ -132,40 +125,18 @@ ROWS = {
         "`Input.summary` is not read, and `Answer.quality` is read as the summary.",
     ),
     "claims in a flat row": (
-        json.dumps(
-            {
-                "document_id": "d1",
-                "document": ARTICLE,
-                "system": "v1",
-                "summary": "The ferry was late.",
-                "claims": [{"text": "The ferry was late.", "label": 1}],
-            }
-        ),
+        json.dumps(FERRY | {"claims": [{"text": "The ferry was late.", "label": 1}]}),
         "`claims` is not read",
     ),
     "a claim that is true and false of one system": (
         json.dumps(
-            {
-                "doc_id": "d1",
-                "source_text": ARTICLE,
-                "systems": [{"system": "v1", "summary_text": "The ferry was late."}],
-                "claims": [
-                    {"claim_text": "The ferry was late.", "verdicts": {"v1": label}} for label in (1, 0)
-                ],
-            }
+            NESTED
+            | {"systems": [OF_V1], "claims": [{"claim_text": "Late.", "verdicts": {"v1": n}} for n in (1, 0)]}
         ),
         "claims[2].claim_text: repeats an earlier claim with another verdict on 'v1'.",
     ),
     "claims inside a system": (
-        json.dumps(
-            {
-                "doc_id": "d1",
-                "source_text": ARTICLE,
-                "systems": [
-                    {"system": "v1", "summary_text": "The ferry was late.", "claims": ["The ferry was late."]}
-                ],
-            }
-        ),
+        json.dumps(NESTED | {"systems": [OF_V1 | {"claims": ["The ferry was late."]}]}),
         "systems[1].claims[1]: must be an object",
     ),
 }
@@ -178,15 +149,7 @@ READ = {
     "transcript": f"Transcript,Response\n{ARTICLE},The ferry was late.\n",
     "one object over several lines": json.dumps(FERRY, indent=1),
     "a list in an object over several lines": '{"data": [\n' + json.dumps(FERRY) + "\n]}",
-    "NaN that nobody reads": json.dumps(
-        {
-            "document_id": "d1",
-            "document": ARTICLE,
-            "system": "v1",
-            "summary": "The ferry was late.",
-            "rouge": float("nan"),
-        }
-    ),
+    "NaN that nobody reads": json.dumps(FERRY | {"rouge": float("nan")}),
 }
 
 
@@ -268,18 +231,10 @@ def test_the_line_to_type_is_shown_and_works(tmp_path: Path, db: None) -> None:
     path = written(tmp_path, ROWS["an edited summary beside its original"][0])
     with pytest.raises(CommandError) as refused:
         call_command("import_dataset", "ferry", str(path), "--create")
-    typed = "--map document=doc --map document_id=id --map reference=original_summary"
+    pairs = ["document=doc", "document_id=id", "reference=original_summary", "summary=summary"]
+    typed = " ".join(f"--map {pair}" for pair in pairs)
     assert typed in str(refused.value)
-    call_command(
-        "import_dataset",
-        "ferry",
-        str(path),
-        "--create",
-        *typed.split(),
-        "--map",
-        "summary=summary",
-        stdout=StringIO(),
-    )
+    call_command("import_dataset", "ferry", str(path), "--create", *typed.split(), stdout=StringIO())
     assert Summary.objects.get(is_summary=True).text == "It left."
     assert Summary.objects.get(is_summary=False).text == "It was late again."
 

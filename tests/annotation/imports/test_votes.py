@@ -8,9 +8,10 @@ import pytest
 
 from annotation.analysis.agreement.agreement import agreement
 from annotation.analysis.agreement.ratings import check_answers
+from annotation.imports.read import read_dataset
 from annotation.models import Check, Project, Verdict
 from tests.annotation.exports.reading import exported
-from tests.annotation.imports.files import import_dataset, jsonl, nested
+from tests.annotation.imports.files import claims_of, import_dataset, jsonl, nested
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,3 +80,10 @@ def test_each_vote_is_exported_beside_its_verdict(project: Project, tmp_path: Pa
         ("vote", "import:votes.jsonl rater 3", "yes"),
     ]
     assert [kind for kind, *_ in rows].count("vote") == 6
+
+
+def test_votes_in_a_list_may_name_their_raters(tmp_path: Path) -> None:
+    given = [{"worker": 7, "vote": "yes"}, {"vote": 0}, None]
+    path = jsonl(tmp_path, nested(claims=[{"claim_text": "It rained", "raw_votes": {"alder": given}}]))
+    [claim] = claims_of(read_dataset(path).dataset.sets["d1"])
+    assert claim.votes == {"alder": (("7", "yes"), ("rater 2", "no"))}

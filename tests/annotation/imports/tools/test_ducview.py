@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from annotation.imports.problems import ImportRefused
 from annotation.imports.tools.ducview import PyramidFile, read_ducview
-from annotation.imports.tools.names import UnfitFile
 from tests.annotation.imports.tools.packages import (
     BRIDGE,
     BUSES,
@@ -27,7 +27,7 @@ NAME = "D0901-A.M.100.F.12.pan"
 
 
 def weights(made: PyramidFile) -> dict[str, int]:
-    return {unit.label: unit.weight for unit in made.units}
+    return dict(made.units.values())
 
 
 def test_units_weights_and_text() -> None:
@@ -40,7 +40,8 @@ def test_units_weights_and_text() -> None:
 def test_an_annotation_says_which_units_are_expressed(drift: int) -> None:
     made = read_ducview(pan(unmatched=["Fish were seen"], drift=drift))
     assert weights(made) == WEIGHTS
-    assert {unit.label for unit in made.units if unit.uid in made.expressed} == {BRIDGE, REPAIR}
+    said = {label for uid, (label, _) in made.units.items() if uid in made.expressed}
+    assert said == {BRIDGE, REPAIR}
 
 
 def test_line_breaks_that_a_label_lost_are_no_difference() -> None:
@@ -103,13 +104,13 @@ def test_small_faults_of_the_xml_are_mended(new: str) -> None:
     ],
 )
 def test_what_cannot_be_trusted_is_refused(content: str, reason: str) -> None:
-    with pytest.raises(UnfitFile, match=reason):
+    with pytest.raises(ImportRefused, match=reason):
         read_ducview(content)
 
 
 @pytest.mark.parametrize("piece", ["<![CDATA[", "&", "<!--", "&#", "\x01"])
 def test_repeated_beginnings_do_not_hold_the_reader_up(piece: str) -> None:
-    with pytest.raises(UnfitFile):
+    with pytest.raises(ImportRefused):
         read_ducview("<pyramid><text><line>" + piece * (1_000_000 // len(piece)))
 
 
@@ -131,9 +132,12 @@ def test_claims_and_verdicts_come_of_the_files_of_a_set(tmp_path: Path) -> None:
         ({"one.pan": pan()}, "has a name that does not say whose summary it annotates. Call it like D0736-B"),
         (
             {"D0901-A.pyr": pyr(), NAME: pan().replace(END, "Work ends in June")},
-            "holds another pyramid of 'D0901-A' than D0901-A.pyr",
+            "is another text than at D0901-A.pyr",
         ),
-        ({NAME: pan(), f"b/{NAME}": pan()}, "annotates the summary by '12' a second time"),
+        (
+            {NAME: pan(), f"b/{NAME}": pan()},
+            "repeats 'D0901-A' of D0901-A.M.100.F.12.pan, with the summary by '12'",
+        ),
         ({"a.pyr": "<pyramid>\n<text>\n</pyramid>"}, "a.pyr, line 3: is not XML that can be read"),
     ],
 )

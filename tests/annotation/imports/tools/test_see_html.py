@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from annotation.imports.tools.names import UnfitFile, duc_name
-from annotation.imports.tools.see_html import read_see
+from annotation.imports.problems import ImportRefused
+from annotation.imports.tools.duc import read_see
+from annotation.imports.tools.names import duc_name
 from tests.annotation.imports.tools.packages import read, see_page
 
 ANCHOR = '<a name="1">[1]</a> <a href="#1" id=1>'
@@ -35,7 +36,7 @@ def test_units_are_read(page: str, units: tuple[str, ...]) -> None:
 
 
 def test_a_page_with_text_and_no_units_is_refused() -> None:
-    with pytest.raises(UnfitFile, match="no numbered unit"):
+    with pytest.raises(ImportRefused, match="no numbered unit"):
         read_see("<html><body><p>Text.</p></body></html>")
 
 
@@ -93,7 +94,7 @@ def test_a_single_document_is_a_set_of_its_own_in_the_group_of_its_set(tmp_path:
         ({"models/D1.M.050.J.A.html": "<html><body></body></html>"}, "a model summary without units"),
         (
             {"a/D1.M.050.J.2.html": see_page("One."), "b/D1.M.050.J.2.html": see_page("Two.")},
-            "another peer summary of 'D1' by '2' than a/D1.M.050.J.2.html",
+            "repeats the key of a/D1.M.050.J.2.html (document_id 'D1', system '2'",
         ),
         ({"D1.M.050.J.2.html": see_page("A\x00b.")}, "NUL character"),
         ({"D1.M.050.J.2.html": "x" * 3_000_000}, "is larger than 2 MB"),
