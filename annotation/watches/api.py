@@ -12,8 +12,7 @@ from annotation.core.facts import plain
 from annotation.core.permissions import Verb
 from annotation.models import Check, Watch
 from annotation.reviewing.services.look_at_check import see_checks
-from annotation.watches.lists import WATCHES
-from annotation.watches.report import WatchReport, watch_report
+from annotation.watches.report import WATCHES, WatchReport, watch_report
 
 WatchRow = shape_of(WATCHES, "WatchRow")
 

@@ -10,8 +10,6 @@ from annotation.management.named import project_named
 from annotation.models import Watch
 from annotation.watches.report import EXIT_CODES, watch_report
 
-SEVERITY = ("steady", "unknown", "judge_changed", "worse")
-
 
 class Command(BaseCommand):
     requires_system_checks = ()
@@ -35,4 +33,5 @@ class Command(BaseCommand):
         for report in reports:
             self.stdout.write(f"{report.name}: {report.sentence} {report.advice}".rstrip())
         if options["check"]:
-            sys.exit(EXIT_CODES[max((each.state for each in reports), key=SEVERITY.index)])
+            # Of two codes above 0, the smaller one is the more serious one.
+            sys.exit(min(filter(None, (EXIT_CODES[each.state] for each in reports)), default=0))

@@ -12,6 +12,7 @@ from django.core import mail
 from annotation.analysis.estimates.samples import samples
 from annotation.core import jobs
 from annotation.core.shared.clock import shared_now
+from annotation.judging.services.start_run import start_run
 from annotation.models import Check, Event, Job, Judge, Run, Sample, Watch
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.sampling.services.cancel_sample import cancel_sample
@@ -108,6 +109,40 @@ def test_a_judge_that_changes_is_named_with_the_checks(
     assert changed.flips == len(changed.changed)
     assert report.sentence.startswith(f"The judge changed: it answered {changed.flips} of 150")
     assert report.advice.startswith("Its server names the model scripted-2; at first it named scripted.")
+
+
+def test_the_anchors_are_asked_again_once_when_the_server_names_another_model(
+    world: World, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    world.project.deciding_judge = llm_judge
+    world.project.save()
+    for ago in (6, 5, 4):
+        pushed(world.project, ago=ago, kept=0.8)
+    watch = work_off(watched(world.project, ago=6, reference_periods=2))
+
+    def asked() -> list[tuple[str, int, bool]]:
+        return [(test.model, test.flips, test.is_alarm) for test in watch_report(watch).anchors]
+
+    def serve(model: str, *, ago: int) -> None:
+        """Another run of the judge, of a summary in no closed period, is answered by this model."""
+        llm_server.served_model = model
+        [summary] = pushed(world.project, ago=ago, kept=0.8, count=1)
+        start_run(project=world.project, judge=llm_judge, trial_of=[summary.pk], by=None)
+        work_off(watch)
+
+    first = asked()
+    assert [model for model, *_ in first] == ["scripted"] * len(first)
+    serve("scripted", ago=0)
+    assert asked() == first
+    llm_server.where(flips_three)
+    serve("scripted-2", ago=-1)
+    report = watch_report(watch)
+    assert (len(report.anchors), report.state) == (len(first) + 1, "judge_changed")
+    again, before = report.anchors[-1], report.anchors[-2]
+    assert (again.period, again.model, again.is_alarm) == (before.period, "scripted-2", True)
+    # A period has two tests at most, because they share its part of the rate of false alarms.
+    serve("scripted-3", ago=-2)
+    assert len(asked()) == len(first) + 1
 
 
 def test_summaries_are_chosen_alike_by_every_repetition(world: World) -> None:
