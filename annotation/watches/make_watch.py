@@ -32,6 +32,9 @@ def make_watch(
     row = Watch(project=project, **{"scores": list(SCORE_SIDES), **settings})
     if Watch.objects.filter(project=project, name=row.name).exists():
         raise Invalid("Another watch has this name.", field="name")
+    if row.checks and set(row.scores) - set(SCORE_SIDES):
+        told = "People's answers correct coverage and alignment. Enter 0: the judge alone rates by criteria."
+        raise Invalid(told, field="checks")
     metadata = DocumentSet.objects.filter(project=project).values_list("metadata", flat=True)
     if row.group_by and row.group_by not in (keys := {LANGUAGE, *chain.from_iterable(metadata.iterator())}):
         told = f"No document set has {row.group_by!r} in its metadata. Known: {', '.join(sorted(keys))}."

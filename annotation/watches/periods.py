@@ -6,11 +6,12 @@ import hashlib
 import heapq
 import math
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, time, timedelta
 from statistics import fmean
 
-from annotation.models import SCORE_SIDES, DocumentSet, Sample, Summary, Watch
+from annotation.core.criteria import criteria_in_force
+from annotation.models import SCORE_SIDES, DocumentSet, Rating, Sample, Summary, Watch
 from annotation.models.document import cluster_of
 from annotation.sampling.queries.sampled_items import framed_items, framed_now
 from evaluation.statistics import SampledItem
@@ -65,19 +66,11 @@ def document_values(watch: Watch, summaries: Collection[int], sample: Sample | N
     """
     made, groups = Values(), _groups(watch, summaries)
     for score in watch.scores:
-        side = SCORE_SIDES[score]
-        frame = (
-            framed_items(watch.project, sample, side=side, among=summaries)
-            if sample
-            else framed_now(watch.project, side, summaries)
-        )
-        items: defaultdict[tuple[str, int | None, str], list[SampledItem]] = defaultdict(list)
-        for target, of_target in frame.items.items():
-            for system, of_system in of_target.items():
-                for item in of_system:
-                    items[str(item.document), target, system].append(item)
+        items: defaultdict[tuple[str, object], list[SampledItem]] = defaultdict(list)
+        for of, item in _items(watch, score, summaries, sample):
+            items[str(item.document), of].append(item)
         parts: defaultdict[str, list[list[float]]] = defaultdict(list)
-        for (document, *_), own in items.items():
+        for (document, _), own in items.items():
             if value := _value(own):
                 parts[document].append(value)
         made[score] = {
@@ -85,6 +78,34 @@ def document_values(watch: Watch, summaries: Collection[int], sample: Sample | N
             for name, found in parts.items()
         }
     return made
+
+
+def _items(
+    watch: Watch, score: str, summaries: Collection[int], sample: Sample | None
+) -> Iterator[tuple[object, SampledItem]]:
+    """Yield the items of a score with their system, or their summary if a criterion rates it."""
+    if side := SCORE_SIDES.get(score):
+        framed = (
+            framed_items(watch.project, sample, side=side, among=summaries)
+            if sample
+            else framed_now(watch.project, side, summaries)
+        )
+        for target, of_target in framed.items.items():
+            for system, of_system in of_target.items():
+                yield from (((target, system), item) for item in of_system)
+        return
+    of_criterion = criteria_in_force(watch.project).filter(name=score)
+    given = Rating.objects.filter(criterion__in=of_criterion, judge=watch.project.deciding_judge_id)
+    given = given.filter(summary__in=summaries, value__isnull=False).order_by("pk")
+    # The latest rating of each summary.
+    for row in {
+        each.summary_id: each for each in given.select_related("criterion", "summary__document_set")
+    }.values():
+        judged = row.criterion.fact.share(row.value or 0.0)
+        yield (
+            row.summary_id,
+            SampledItem(row.summary.document_set.cluster, 1.0, judged, 1.0, is_sampled=False),
+        )
 
 
 def _value(items: Sequence[SampledItem]) -> list[float]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from django import forms
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 
+from annotation.core.criteria import asked_of_judges
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
 from annotation.judging.queries.runs import is_worker_alive
@@ -22,18 +23,11 @@ from annotation.web.lists import list_page
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
-if TYPE_CHECKING:
-    WatchModelForm = forms.ModelForm[Watch]
-else:
-    WatchModelForm = forms.ModelForm
-
 RARE = ("smallest_drop", "reference_periods", "starts_on", "yearly_rate", "group_by")
 
 
-class WatchForm(WatchModelForm):
-    scores = forms.MultipleChoiceField(
-        choices=[(score, score.capitalize()) for score in SCORE_SIDES], widget=forms.CheckboxSelectMultiple
-    )
+class WatchForm(forms.ModelForm):  # type: ignore[type-arg]
+    scores = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple)
     rare = RARE
 
     class Meta:
@@ -46,6 +40,8 @@ class WatchForm(WatchModelForm):
 
     def __init__(self, room: Room, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        names = (*SCORE_SIDES, *asked_of_judges(room.project).values_list("name", flat=True))
+        self.fields["scores"].choices = [(name, name.capitalize()) for name in names]  # type: ignore[attr-defined]
         of_project = System.objects.filter(project=room.project, kind=System.Kind.SUMMARISER)
         self.fields["systems"].queryset = of_project  # type: ignore[attr-defined]
         if Verb.VIEW_SCORES not in room.verbs:

@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.urls import reverse
 
+from annotation.core.criteria import criteria_in_force
 from annotation.core.events import log
 from annotation.core.guidelines import current
 from annotation.core.jobs import MAIL, Claimed, Lease, StoppedJob, again, hint, hold
@@ -30,6 +31,7 @@ from annotation.models import (
     JudgeCall,
     Membership,
     Project,
+    Rating,
     Role,
     Run,
     Verdict,
@@ -99,13 +101,9 @@ def _started(watch: Watch, summaries: list[int], *, repeat: float | None = None)
     judge = watch.project.deciding_judge
     if judge is None:
         raise Invalid("The project has no deciding judge. Start a run once, or choose a judge.")
+    metrics = [score if score in SCORE_SIDES else "criteria" for score in watch.scores]
     return start_run(
-        project=watch.project,
-        judge=judge,
-        metrics=watch.scores,
-        trial_of=summaries,
-        repeat_share=repeat,
-        by=None,
+        project=watch.project, judge=judge, metrics=metrics, trial_of=summaries, repeat_share=repeat, by=None
     )
 
 
@@ -148,12 +146,17 @@ def _summaries(period: WatchPeriod) -> list[int]:
 
 
 def _basis(watch: Watch, run: Run | None, summaries: list[int]) -> str:
-    """Name what the answers rest on, the guidelines and the judge's signature; "" if no answer is usable."""
-    given = Verdict.objects.filter(check_row__summary__in=summaries, label__isnull=False)
-    given = given.filter(judge=run.judge) if run else given.none()
-    signature = given.order_by("-pk").values_list("origin_name", flat=True).first()
-    guidelines = current(watch.project)
-    return "" if signature is None else f"{guidelines.version if guidelines else 0}|{signature}"[:300]
+    """Name what the answers rest on: guidelines, criteria, and the judge's signature; "" if no answer is usable."""
+    given = (
+        Verdict.objects.filter(check_row__summary__in=summaries, label__isnull=False),
+        Rating.objects.filter(summary__in=summaries, value__isnull=False),
+    )
+    newest = [rows.filter(judge=run.judge).order_by("-pk") for rows in given] if run else []
+    found = [rows.values_list("origin_name", flat=True).first() for rows in newest]
+    guidelines, asked = current(watch.project), criteria_in_force(watch.project).filter(name__in=watch.scores)
+    versions = [guidelines.version if guidelines else 0, *asked.values_list("version", flat=True)]
+    signature = next(filter(None, found), "")
+    return f"{' '.join(map(str, versions))}|{signature}"[:300] if signature else ""
 
 
 def _ask_anchors(watch: Watch) -> bool:
@@ -187,7 +190,7 @@ def _fix_anchors(watch: Watch, period: WatchPeriod) -> bool:
         own = own.filter(sampled__sample__in=[each.sample_id for each in era if each.answers])
     else:
         own = own.filter(summary__in=[key for each in era for key in _summaries(each)])
-    sides = [SCORE_SIDES[score] for score in watch.scores]
+    sides = [SCORE_SIDES[score] for score in watch.scores if score in SCORE_SIDES]
     labels = dict(own.filter(side__in=sides).order_by("pk").values_list("public_id", "judge_label"))
     is_whole = sum(each.state == WatchPeriod.State.SETTLED for each in era) >= watch.reference_periods
     if not labels or (len(labels) < ANCHORS and not is_whole):

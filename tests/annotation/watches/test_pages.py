@@ -12,7 +12,9 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotation.models import Event, Look, Watch, WatchPeriod
+from annotation.projects.services.set_criteria import set_criteria
 from annotation.watching.figures import as_text
+from evaluation.metrics import Criterion
 from tests.annotation.watches.streams import days_ago, pushed, watched, work_off
 
 if TYPE_CHECKING:
@@ -87,6 +89,15 @@ def test_a_key_that_no_document_set_has_is_refused_with_the_known_ones(world: Wo
     told = unescape(refused.content.decode())
     assert "No document set has 'knd' in its metadata. Known: kind, language." in told
     assert not Watch.objects.exists()
+
+
+def test_a_criterion_is_watched_without_peoples_answers_only(world: World, mona: Client) -> None:
+    set_criteria(world.project, [Criterion("tone", "Is it neutral?", (1, 5), answered_by="judge")])
+    refused = mona.post(f"{PLACE}new/", {**FORM, "scores": ["tone"], "checks": "50"})
+    assert refused.status_code == 422
+    assert "Enter 0: the judge alone rates by criteria." in refused.content.decode()
+    assert mona.post(f"{PLACE}new/", {**FORM, "scores": ["tone"]}).status_code == 302
+    assert Watch.objects.get().scores == ["tone"]
 
 
 def test_a_name_is_used_once(world: World, mona: Client, client_of: ApiDoor) -> None:
