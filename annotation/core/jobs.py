@@ -92,16 +92,16 @@ def enqueue(jobs: Sequence[Job]) -> None:
         transaction.on_commit(lambda: _wake(jobs[0].kind, len(jobs)))
 
 
-def again(jobs: QuerySet[Job], *, wakes: bool = True) -> list[Job]:
-    """Put the ended jobs among `jobs` back in the queue, and return these jobs as they were before.
+def again(jobs: QuerySet[Job]) -> list[Job]:
+    """Put the ended jobs among `jobs` back in the queue, wake workers, and return these jobs as they were before.
 
-    Workers are woken unless `wakes` is False. The caller must be in a transaction.
+    The caller must be in a transaction.
     """
     over = list(jobs.exclude(state__in=OPEN).select_for_update(of=("self",), no_key=True).order_by("pk"))
     Job.objects.filter(pk__in=[job.pk for job in over]).update(
         state=Job.State.WAITING, attempt=0, error="", queued_at=shared_now(), finished_at=None, **FREE
     )
-    enqueue(over if wakes else ())
+    enqueue(over)
     return over
 
 

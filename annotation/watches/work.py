@@ -53,13 +53,10 @@ LOOKED_EVERY = timedelta(seconds=10)
 
 @transaction.atomic
 def ask_for_watches() -> None:
-    """Queue the jobs of the watches that are due. Workers may call it at any time and concurrently.
-
-    It sends no messages, because each worker then looks for what is due.
-    """
+    """Queue the jobs of the watches that are due. Workers may call it at any time and concurrently."""
     has_rested = Q(job__finished_at=None) | Q(job__finished_at__lte=shared_now() - LOOKED_EVERY)
     live = Watch.objects.filter(archived_at=None, project__archived_at=None, project__deleted_at=None)
-    again(Job.objects.filter(watch__in=live.filter(has_rested)), wakes=False)
+    again(Job.objects.filter(watch__in=live.filter(has_rested)))
 
 
 def perform(claimed: Claimed, lease: Lease) -> None:
