@@ -110,7 +110,7 @@ class WatchPeriod(PublicRow):
     - `total`: the summaries that existed when it was closed
     - `run`: judges the chosen summaries, which are the run's; empty if there were none
     - `sample`: the checks for people; `answers` counts their answers once the sample is complete
-    - `basis`: the guidelines and the judge's signature; periods of different bases are not compared
+    - `basis`: the guidelines, the criteria and the judge's signature; periods of different bases are not compared
     - `values`: by score and document, the numbers of `evaluation.statistics.SampledValue` and the group
     - `asked`: the results of asking the anchors again, in order; `anchor_run` is asking them now
     """

@@ -30,7 +30,7 @@ class OneWatch(ApiView):
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show what a watch found: its state, scores by period, alarms and anchors.
 
-        Needs the verb "view scores". Periods with other guidelines or another signature of the judge are left out.
+        Needs the verb "view scores". Periods with other guidelines or criteria, or with another judge, are left out.
         The person has then seen the answers to the checks in `anchors`, and cannot answer them blind any more.
         """
         project = self.enter(Verb.VIEW_SCORES)

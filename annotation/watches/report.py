@@ -130,7 +130,7 @@ class AnchorChange:
 
 @dataclass(frozen=True, slots=True)
 class AnchorTest:
-    """A test of the judge at a period's end: it answered `flips` of `count` known checks differently than at first.
+    """A test of the judge after a period: it answered `flips` of `count` known checks differently than at first.
 
     `p` is the p-value that a steady judge flips so many; None for tests of the reference, which show the usual number.
     `changed` has these checks in the newest test, and is empty in others.
@@ -158,7 +158,10 @@ class Alarm:
 
 @dataclass(frozen=True, slots=True)
 class WatchReport:
-    """The state of a watch, with its alarms, newest first. Only periods of the present guidelines and judge count."""
+    """The state of a watch, with its alarms, newest first.
+
+    Only periods of the present guidelines, criteria and judge count.
+    """
 
     id: str
     name: str
@@ -171,7 +174,7 @@ class WatchReport:
 
 
 def era_of(periods: Sequence[WatchPeriod]) -> list[WatchPeriod]:
-    """Return the judged ones of these periods, in order, since the guidelines or the judge's signature last changed."""
+    """Return the judged ones of these periods, in order, since their basis last changed."""
     judged = [each for each in periods if each.basis]
     others = [place for place, each in enumerate(judged) if each.basis != judged[-1].basis]
     return judged[others[-1] + 1 :] if others else judged
@@ -274,22 +277,19 @@ def _level(watch: Watch) -> float:
 def _anchor_tests(watch: Watch, era: Sequence[WatchPeriod]) -> list[AnchorTest]:
     asked = [(row, test) for row in era for test in row.asked if test["count"]]
     # Without a test in the reference, the first test shows how many answers flip by chance.
-    usual = (
-        [test for row in era[: watch.reference_periods] for test in row.asked] or [asked[0][1]]
-        if asked
-        else []
-    )
-    flips, count = sum(len(test["changed"]) for test in usual), sum(test["count"] for test in usual)
+    usual = sum(row in era[: watch.reference_periods] for row, _ in asked) or 1
+    flips = sum(len(test["changed"]) for _, test in asked[:usual])
+    count = sum(test["count"] for _, test in asked[:usual])
     first, newest = watch.anchors.get("checks", {}), asked[-1][1]["changed"] if asked else {}
     texts = Check.objects.filter(public_id__in=newest).values_list("public_id", "claim__text")
     changed = tuple(AnchorChange(key, text, first.get(key, ""), newest[key]) for key, text in texts)
     made = []
-    for row, test in asked:
+    for place, (row, test) in enumerate(asked, start=1):
         own, of = len(test["changed"]), test["count"]
-        p = None if test in usual else judge_change_p(own, of, flips, count)
-        # A period has at most two tests, which share its level.
+        p = None if place <= usual else judge_change_p(own, of, flips, count)
+        # The tests of a period share its level.
         is_alarm = p is not None and p <= _level(watch) / MOST_TESTS
-        shown = changed if test is asked[-1][1] else ()
+        shown = changed if place == len(asked) else ()
         made.append(AnchorTest(row.start, test["model"], of, own, p, is_alarm, shown))
     return made
 

@@ -159,7 +159,7 @@ def _basis(watch: Watch, run: Run | None, summaries: list[int]) -> str:
 def _ask_anchors(watch: Watch) -> bool:
     """Ask the anchors after the newest judged period, again if the server names another model; note the answers."""
     period = watch.periods.exclude(basis="").select_related("anchor_run__judge").order_by("-start").first()
-    if period is None:
+    if period is None or watch.periods.filter(state=WatchPeriod.State.JUDGING).exists():
         return False
     if run := period.anchor_run:
         if run.state == Run.State.ACTIVE:

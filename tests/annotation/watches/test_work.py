@@ -13,7 +13,7 @@ from annotation.analysis.estimates.samples import samples
 from annotation.core import jobs
 from annotation.core.shared.clock import shared_now
 from annotation.judging.services.start_run import start_run
-from annotation.models import Check, Event, Job, Judge, Project, Run, Sample, Summary, Watch
+from annotation.models import Check, Event, Job, Judge, JudgeCall, Project, Run, Sample, Summary, Watch
 from annotation.projects.services.set_criteria import set_criteria
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.sampling.services.cancel_sample import cancel_sample
@@ -99,13 +99,23 @@ def test_a_judge_that_changes_is_named_with_the_checks(
     watch = work_off(watched(world.project, ago=6, reference_periods=2))
     steady = watch_report(watch)
     assert [(test.count, test.flips, test.is_alarm) for test in steady.anchors] == [(150, 0, False)] * 2
+    # The first test belongs to the reference; no flip has the p-value 1.
+    assert [test.p for test in steady.anchors] == [None, pytest.approx(1.0)]
     # The server's model changes its mind about three of ten claims, and says so by its name.
     llm_server.served_model = "scripted-2"
     llm_server.where(flips_three)
     reopen(watch)
     pushed(world.project, ago=3, kept=0.8)
+    for claimed in claim(watch):
+        jobs.carry_out(claimed, perform)
+    # While a period is judged, a new name asks nothing: the anchors follow at its end.
+    JudgeCall.objects.create(judge=llm_judge, key="k", step="check", served_model="scripted-2")
+    for claimed in claim(watch):
+        jobs.carry_out(claimed, perform)
+    assert Job.objects.get(watch=watch).error == ""
     watch = work_off(watch)
     report = watch_report(watch)
+    assert len(report.anchors) == len(steady.anchors) + 1
     assert (report.state, EXIT_CODES[report.state]) == ("judge_changed", 4)
     changed = report.anchors[-1]
     assert (changed.model, changed.is_alarm) == ("scripted-2", True)
