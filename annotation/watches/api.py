@@ -34,8 +34,7 @@ class OneWatch(ApiView):
         The person has then seen the answers to the checks in `anchors`, and cannot answer them blind any more.
         """
         project = self.enter(Verb.VIEW_SCORES)
-        row = only(Watch.objects.filter(project=project), public_id, "watch")
-        report = watch_report(row)
+        report = watch_report(only(Watch.objects.filter(project=project), public_id, "watch"))
         changed = [each.check for test in report.anchors for each in test.changed]
         see_checks(project=project, checks=Check.objects.filter(public_id__in=changed), by=self.person)
         return Response(plain(report))

@@ -44,7 +44,6 @@ def choose(watch: Watch, start: datetime, end: datetime) -> tuple[list[int], int
     The chosen ones have the smallest hashes of their ids, keyed by the watch: a repetition chooses the same. The caller
     has locked the project, so that nothing is pushed meanwhile.
     """
-    key = watch.public_id.encode()
     rows = Summary.objects.filter(
         document_set__project_id=watch.project_id, is_summary=True, created_at__gte=start, created_at__lt=end
     )
@@ -52,7 +51,7 @@ def choose(watch: Watch, start: datetime, end: datetime) -> tuple[list[int], int
         rows = rows.filter(system__in=systems)
 
     def drawn(row: tuple[int, str]) -> bytes:
-        return hashlib.blake2b(row[1].encode(), key=key, digest_size=16).digest()
+        return hashlib.blake2b(row[1].encode(), key=watch.public_id.encode(), digest_size=16).digest()
 
     columns = rows.order_by().values_list("pk", "public_id")
     chosen = heapq.nsmallest(watch.summaries, columns.iterator(chunk_size=READ_AT_ONCE), key=drawn)

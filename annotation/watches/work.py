@@ -149,7 +149,7 @@ def _basis(watch: Watch, run: Run | None, summaries: list[int]) -> str:
         Rating.objects.filter(summary__in=summaries, value__isnull=False),
     )
     newest = [rows.filter(judge=run.judge).order_by("-pk") for rows in given] if run else []
-    found = [rows.values_list("origin_name", flat=True).first() for rows in newest]
+    found = (rows.values_list("origin_name", flat=True).first() for rows in newest)
     guidelines, asked = current(watch.project), criteria_in_force(watch.project).filter(name__in=watch.scores)
     versions = [guidelines.version if guidelines else 0, *asked.values_list("version", flat=True)]
     signature = next(filter(None, found), "")
