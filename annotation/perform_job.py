@@ -108,9 +108,13 @@ def _judge_runs() -> None:
 
 
 def _ask_for_leaderboard(run: Run) -> None:
-    """Ask for the leaderboard of a finished run, so that it exists before somebody opens it."""
+    """Ask for the leaderboard of a finished run, so that it exists before somebody opens it.
+
+    A trial judges few summaries, such as those of a watch, and the leaderboard of a long stream takes much memory.
+    """
     # Without a worker, the page computes the leaderboard, and the imports would slow a command down.
-    if is_worker_alive() and Run.objects.filter(pk=run.pk, state=Run.State.FINISHED).exists():
+    ended = Run.objects.filter(pk=run.pk, state=Run.State.FINISHED, is_trial=False)
+    if is_worker_alive() and ended.exists():
         from annotation.analysis.leaderboard.leaderboard import RANKED  # noqa: PLC0415
         from annotation.analysis.make_analysis import ask_worker  # noqa: PLC0415
 

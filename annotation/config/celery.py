@@ -2,11 +2,16 @@
 
 import gc
 import tempfile
+import time
+import uuid
+from pathlib import Path
 from typing import Any
 
 from celery import Celery
 from celery.signals import celeryd_init, setup_logging, worker_ready
 from django.conf import settings
+from kombu.transport import filesystem
+from kombu.utils.json import dumps
 
 from annotation.settings_choice import PRODUCTION, name_settings
 
@@ -15,6 +20,23 @@ name_settings(otherwise=PRODUCTION)
 app = Celery("coverdict")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["annotation"])
+
+
+class WholeMessages(filesystem.Channel):
+    """Channels of the filesystem broker on which a message appears whole.
+
+    kombu writes into a file that workers see already. A worker that reads it too early ends with an error.
+    """
+
+    def _put(self, queue: str, payload: Any, **_: Any) -> None:  # type: ignore[override]
+        name = f"{time.monotonic_ns() // 10**6}_{uuid.uuid4()}"
+        # Workers ignore a name with another ending.
+        part = Path(self.data_folder_out, f"{name}.part")
+        part.write_text(dumps(payload), encoding="utf-8")  # type: ignore[no-untyped-call]
+        part.rename(part.with_name(f"{name}.{queue}.msg"))
+
+
+filesystem.Transport.Channel = WholeMessages
 
 
 @setup_logging.connect

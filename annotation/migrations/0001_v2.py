@@ -3401,7 +3401,6 @@ class Migration(migrations.Migration):
                 ),
                 ("anchors", models.JSONField(blank=True, default=dict)),
                 ("latest", models.JSONField(blank=True, default=annotation.models.watch._no_report)),
-                ("announced", models.JSONField(blank=True, default=list)),
                 ("archived_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "job",
@@ -3449,7 +3448,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("start", models.DateTimeField()),
-                ("end", models.DateTimeField()),
                 (
                     "state",
                     models.CharField(
@@ -3466,7 +3464,7 @@ class Migration(migrations.Migration):
                 ("answers", models.PositiveIntegerField(default=0)),
                 ("basis", models.CharField(blank=True, max_length=300)),
                 ("values", models.JSONField(blank=True, default=dict)),
-                ("asked", models.JSONField(blank=True, default=dict)),
+                ("asked", models.JSONField(blank=True, default=list)),
                 ("settled_at", models.DateTimeField(blank=True, null=True)),
                 (
                     "anchor_run",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -18,8 +19,9 @@ from annotation.models.summary import System
 LONGEST = timedelta(days=2 * 366)
 
 
-def _between(least: float, most: float) -> tuple[MinValueValidator, MaxValueValidator]:
-    return MinValueValidator(least), MaxValueValidator(most)
+def _asked(default: float, least: float, most: float, help_text: str) -> dict[str, Any]:
+    limits = (MinValueValidator(least), MaxValueValidator(most))
+    return {"default": default, "validators": limits, "help_text": help_text}
 
 
 def _today() -> date:
@@ -27,7 +29,7 @@ def _today() -> date:
 
 
 def _no_report() -> dict[str, object]:
-    return {"state": "unknown", "sentence": "", "means": {}, "is_old": True}
+    return {"state": "unknown", "sentence": "", "means": {}, "alarms": []}
 
 
 def _near(day: date) -> None:
@@ -39,10 +41,9 @@ def _near(day: date) -> None:
 class Watch(PublicRow):
     """A stream of summaries whose scores are compared with those of its first periods.
 
-    `anchors` has the checks that the judge is asked again at the end of each period: `basis`, and `checks` by public
-    id with the judge's first label. `latest` has the state, sentence and means of the last report; `is_old` in it says
-    that something happened since. `announced` names the alarms that were logged and mailed. The error of the job says
-    for what the watch waits.
+    `anchors` has the checks that the judge is asked again: `basis`, and `checks` by public id with the judge's first
+    label. `latest` has the state, sentence and means of the last report, and names its alarms, which were logged and
+    mailed. The error of the job says for what the watch waits.
     """
 
     class Length(models.TextChoices):
@@ -54,25 +55,18 @@ class Watch(PublicRow):
     length = models.CharField("Period", max_length=4, choices=Length, default=Length.WEEK)
     scores = models.JSONField(default=list)
     summaries = models.PositiveIntegerField(
-        "Summaries to judge",
-        default=100,
-        validators=_between(1, 2000),
-        help_text="In each period, at random.",
+        "Summaries to judge", **_asked(100, 1, 2000, "In each period, at random.")
     )
     checks = models.PositiveIntegerField(
         "Claims for people",
-        default=100,
-        validators=_between(0, 2000),
-        help_text="Reviewers answer this many in each period. Enter 0 to watch the judge alone.",
+        **_asked(
+            100, 0, 2000, "Reviewers answer this many in each period. Enter 0 to watch the judge alone."
+        ),
     )
-    smallest_drop = models.FloatField(
-        default=0.05, validators=_between(0, 1), help_text="A smaller drop of a score is never reported."
-    )
+    smallest_drop = models.FloatField(**_asked(0.05, 0, 1, "A smaller drop of a score is never reported."))
     reference_periods = models.PositiveSmallIntegerField(
         "Periods of the reference",
-        default=13,
-        validators=_between(1, 60),
-        help_text="The first periods, with which later ones are compared.",
+        **_asked(13, 1, 60, "The first periods, with which later ones are compared."),
     )
     starts_on = models.DateField(
         "First day",
@@ -82,9 +76,7 @@ class Watch(PublicRow):
     )
     yearly_rate = models.FloatField(
         "Chance of a false alarm",
-        default=0.05,
-        validators=_between(0.001, 0.5),
-        help_text="The probability of a false alarm in a year, from 0 to 1.",
+        **_asked(0.05, 0.001, 0.5, "The probability of a false alarm in a year, from 0 to 1."),
     )
     group_by = models.CharField(
         "Compare within",
@@ -95,7 +87,6 @@ class Watch(PublicRow):
     systems = models.ManyToManyField(System, blank=True, related_name="+", help_text="None: all systems.")
     anchors = models.JSONField(default=dict, blank=True)
     latest = models.JSONField(default=_no_report, blank=True)
-    announced = models.JSONField(default=list, blank=True)
     job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="watch")
     archived_at = models.DateTimeField(null=True, blank=True)
 
@@ -107,6 +98,11 @@ class Watch(PublicRow):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def step(self) -> timedelta:
+        """The length of a period."""
+        return timedelta(days=7 if self.length == Watch.Length.WEEK else 1)
+
 
 class WatchPeriod(PublicRow):
     """A closed period of a watch, which is judged once.
@@ -114,9 +110,9 @@ class WatchPeriod(PublicRow):
     - `total`: the summaries that existed when it was closed
     - `run`: judges the chosen summaries, which are the run's; empty if there were none
     - `sample`: the checks for people; `answers` counts their answers once the sample is complete
-    - `basis`: the guidelines and the judge's signature; periods of different bases are not compared
+    - `basis`: the guidelines, the criteria and the judge's signature; periods of different bases are not compared
     - `values`: by score and document, the numbers of `evaluation.statistics.SampledValue` and the group
-    - `asked`: the result of asking the anchors again in `anchor_run`
+    - `asked`: the results of asking the anchors again, in order; `anchor_run` is asking them now
     """
 
     class State(models.TextChoices):
@@ -126,13 +122,12 @@ class WatchPeriod(PublicRow):
 
     watch = models.ForeignKey(Watch, on_delete=models.CASCADE, related_name="periods", db_index=False)
     start = models.DateTimeField()
-    end = models.DateTimeField()
     state = models.CharField(max_length=9, choices=State, default=State.JUDGING)
     total = models.PositiveIntegerField(default=0)
     answers = models.PositiveIntegerField(default=0)
     basis = models.CharField(max_length=300, blank=True)
     values = models.JSONField(default=dict, blank=True)
-    asked = models.JSONField(default=dict, blank=True)
+    asked = models.JSONField(default=list, blank=True)
     run = models.ForeignKey(Run, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     anchor_run = models.ForeignKey(Run, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     sample = models.OneToOneField(

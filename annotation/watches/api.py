@@ -12,8 +12,7 @@ from annotation.core.facts import plain
 from annotation.core.permissions import Verb
 from annotation.models import Check, Watch
 from annotation.reviewing.services.look_at_check import see_checks
-from annotation.watches.lists import WATCHES
-from annotation.watches.report import WatchReport, watch_report
+from annotation.watches.report import WATCHES, WatchReport, watch_report
 
 WatchRow = shape_of(WATCHES, "WatchRow")
 
@@ -31,12 +30,11 @@ class OneWatch(ApiView):
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show what a watch found: its state, scores by period, alarms and anchors.
 
-        Needs the verb "view scores". Periods with other guidelines or another signature of the judge are left out.
+        Needs the verb "view scores". Periods with other guidelines or criteria, or with another judge, are left out.
         The person has then seen the answers to the checks in `anchors`, and cannot answer them blind any more.
         """
         project = self.enter(Verb.VIEW_SCORES)
-        row = only(Watch.objects.filter(project=project), public_id, "watch")
-        report = watch_report(row)
+        report = watch_report(only(Watch.objects.filter(project=project), public_id, "watch"))
         changed = [each.check for test in report.anchors for each in test.changed]
         see_checks(project=project, checks=Check.objects.filter(public_id__in=changed), by=self.person)
         return Response(plain(report))

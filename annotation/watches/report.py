@@ -1,28 +1,68 @@
-"""The report of a watch: its state, scores by period, tests of the judge and alarms."""
+"""The list of watches, and the report of one: its state, scores by period, tests of the judge and alarms."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain
 from statistics import fmean
 from typing import Literal
 
+from annotation.core.lists import Choices, Column, Kind, List
+from annotation.core.permissions import Verb
 from annotation.models import Check, Watch, WatchPeriod
-from annotation.watches.periods import PERIODS_A_YEAR
 from evaluation.statistics import SampledValue, fit_correction, judge_change_p, mean_interval, watch_level
 from evaluation.statistics import watch as looks_at
 
 WatchState = Literal["steady", "worse", "judge_changed", "unknown"]
 Cause = Literal["summaries", "judge", "either"]
+STATES: Mapping[WatchState, str] = {
+    "steady": "Steady",
+    "worse": "Worse",
+    "judge_changed": "Judge changed",
+    "unknown": "Cannot tell yet",
+}
 EXIT_CODES: Mapping[WatchState, int] = {"steady": 0, "worse": 3, "judge_changed": 4, "unknown": 5}
 DOCUMENTS_SHOWN = 5
 REFERENCE, COMPARED, ALARM = "Reference", "Compared", "Alarm"
 LATER = (COMPARED, ALARM)
 RECENT = 2
 """If so many latest periods with summaries have no value, nothing is known about the present."""
+MOST_TESTS = 2
+"""The anchors are asked at a period's end, and once more if the judge's server then names another model."""
+YEAR = timedelta(days=365)
+
+NOT_THE_JUDGE = "This rests on people's answers: the summaries or their documents changed, not the judge."
+AFTER_A_DROP = (
+    "Read the documents with the lowest scores, and see whether one group fell more than the others. Then ask what "
+    "changed in the system or in its input."
+)
+STEADY_JUDGE = "The judge answers {} known checks as usual, so the summaries are more likely the cause."
+AFTER_A_DROP_OF_EITHER = (
+    "Read the documents with the lowest scores: if the judge is right about them, the summaries got worse."
+)
+AFTER_A_CHANGE_OF_JUDGE = (
+    "Do not compare its scores with earlier ones. Set the earlier model in the judge's settings; to keep the new one, "
+    "stop this watch and make another."
+)
+
+_STATES = Choices("WatchState", tuple(STATES.items()))
+WATCHES = List(
+    name="watches",
+    verbs=(Verb.VIEW_SCORES,),
+    rows=lambda viewer: Watch.objects.filter(project=viewer.project).select_related("project"),
+    order=("name", "pk"),
+    empty="No stream of summaries is watched yet.",
+    columns=(
+        Column("name", head="Watch", order=True, link="watch"),
+        Column("id", "public_id"),
+        Column("state", lambda watch: watch.latest["state"], choices=_STATES, head="State"),
+        Column("sentence", lambda watch: watch.latest["sentence"], head="Found", help="Of the last report."),
+        Column("archived_at", head="Stopped", kind=Kind.MOMENT, nullable=True),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +130,7 @@ class AnchorChange:
 
 @dataclass(frozen=True, slots=True)
 class AnchorTest:
-    """A test of the judge at a period's end: it answered `flips` of `count` known checks differently than at first.
+    """A test of the judge after a period: it answered `flips` of `count` known checks differently than at first.
 
     `p` is the p-value that a steady judge flips so many; None for tests of the reference, which show the usual number.
     `changed` has these checks in the newest test, and is empty in others.
@@ -118,7 +158,10 @@ class Alarm:
 
 @dataclass(frozen=True, slots=True)
 class WatchReport:
-    """The state of a watch, with its alarms, newest first. Only periods of the present guidelines and judge count."""
+    """The state of a watch, with its alarms, newest first.
+
+    Only periods of the present guidelines, criteria and judge count.
+    """
 
     id: str
     name: str
@@ -131,7 +174,7 @@ class WatchReport:
 
 
 def era_of(periods: Sequence[WatchPeriod]) -> list[WatchPeriod]:
-    """Return the judged ones of these periods, in order, since the guidelines or the judge's signature last changed."""
+    """Return the judged ones of these periods, in order, since their basis last changed."""
     judged = [each for each in periods if each.basis]
     others = [place for place, each in enumerate(judged) if each.basis != judged[-1].basis]
     return judged[others[-1] + 1 :] if others else judged
@@ -144,21 +187,24 @@ def watch_report(watch: Watch) -> WatchReport:
     shown = [each for each in periods if era and each.start >= era[0].start]
     tests = _anchor_tests(watch, era)
     scores = [_watched(watch, score, era, shown) for score in watch.scores]
-    cause: Cause = "summaries" if watch.checks else "either"
     alarms = [
-        Alarm(at, "judge", "The judge changed") for at in _begins([(e.period, e.is_alarm) for e in tests])
+        Alarm(at, "judge", "The judge changed") for at in _begins((e.period, e.is_alarm) for e in tests)
     ]
     for each in scores:
-        compared = [(point.start, point.state == ALARM) for point in each.points if point.state in LATER]
+        compared = ((point.start, point.state == ALARM) for point in each.points if point.state in LATER)
+        cause: Cause = "summaries" if watch.checks else "either"
         alarms += [Alarm(at, cause, f"{each.score.capitalize()} fell") for at in _begins(compared)]
     alarms.sort(key=lambda alarm: alarm.period, reverse=True)
     said = _said(watch, scores, tests)
     return WatchReport(watch.public_id, watch.name, *said, tuple(alarms), tuple(scores), tuple(tests))
 
 
-def _begins(alarms: Sequence[tuple[datetime, bool]]) -> list[datetime]:
-    before = [False, *(is_alarm for _, is_alarm in alarms)]
-    return [at for (at, is_alarm), was in zip(alarms, before, strict=False) if is_alarm and not was]
+def _begins(alarms: Iterable[tuple[datetime, bool]]) -> Iterator[datetime]:
+    before = False
+    for at, is_alarm in alarms:
+        if is_alarm and not before:
+            yield at
+        before = is_alarm
 
 
 Values = dict[str, list[float]]
@@ -182,7 +228,7 @@ def _watched(
     }
     correction = fit_correction([value for row in first for value in sampled[row.pk].values()])
 
-    def values(rows: Sequence[WatchPeriod]) -> Values:
+    def values(*rows: WatchPeriod) -> Values:
         found: defaultdict[str, list[float]] = defaultdict(list)
         for row in rows:
             for name, value in sampled[row.pk].items():
@@ -190,11 +236,9 @@ def _watched(
                 found[group].append(correction.of(value) if row.answers else value.judge)
         return found
 
+    level = _level(watch)
     looks = looks_at(
-        [values([row]) for row in first],
-        [values([row]) for row in later],
-        level=_level(watch),
-        smallest_drop=watch.smallest_drop,
+        list(map(values, first)), list(map(values, later)), level=level, smallest_drop=watch.smallest_drop
     )
     states = {row.pk: REFERENCE for row in first}
     for row, each in zip(later, looks, strict=True):
@@ -204,13 +248,13 @@ def _watched(
     lowest = {name: value.judge for row in compared for name, value in sampled[row.pk].items()}
     return WatchedScore(
         score,
-        *mean_interval([*chain(*values(first).values())]),
-        tuple(_point(row, states.get(row.pk, ""), [*chain(*values([row]).values())]) for row in shown),
+        *mean_interval([*chain(*values(*first).values())]),
+        tuple(_point(row, states.get(row.pk, ""), [*chain(*values(row).values())]) for row in shown),
         bool(look and look.is_alarm),
         look.window if look else 0,
         look.drop if look else None,
         look.detectable if look else None,
-        _shifts(values(first), values(compared)) if watch.group_by else (),
+        _shifts(values(*first), values(*compared)) if watch.group_by else (),
         # By the judge's values, because people's few answers to a document say little about it alone.
         tuple(name.partition(" ")[2] for name in sorted(lowest, key=lowest.__getitem__)[:DOCUMENTS_SHOWN]),
     )
@@ -222,31 +266,31 @@ def _point(row: WatchPeriod, state: str, values: list[float]) -> WatchPoint:
 
 
 def _shifts(before: Values, now: Values) -> tuple[GroupShift, ...]:
-    common = [group for group in now if group in before]
-    found = [GroupShift(group, fmean(before[group]), fmean(now[group])) for group in common]
+    found = [GroupShift(group, fmean(before[group]), fmean(now[group])) for group in now if group in before]
     return tuple(sorted(found, key=lambda each: each.now - each.reference))
 
 
 def _level(watch: Watch) -> float:
-    looks = PERIODS_A_YEAR[Watch.Length(watch.length)]
-    return watch_level(watch.yearly_rate, len(watch.scores) + 1, looks)
+    return watch_level(watch.yearly_rate, len(watch.scores) + 1, YEAR // watch.step)
 
 
 def _anchor_tests(watch: Watch, era: Sequence[WatchPeriod]) -> list[AnchorTest]:
-    asked = [row for row in era if row.asked.get("count")]
+    asked = [(row, test) for row in era for test in row.asked if test["count"]]
     # Without a test in the reference, the first test shows how many answers flip by chance.
-    usual = [row for row in era[: watch.reference_periods] if row in asked] or asked[:1]
-    flips, count = sum(len(row.asked["changed"]) for row in usual), sum(row.asked["count"] for row in usual)
-    first, newest = watch.anchors.get("checks", {}), asked[-1].asked["changed"] if asked else {}
+    usual = sum(row in era[: watch.reference_periods] for row, _ in asked) or 1
+    flips = sum(len(test["changed"]) for _, test in asked[:usual])
+    count = sum(test["count"] for _, test in asked[:usual])
+    first, newest = watch.anchors.get("checks", {}), asked[-1][1]["changed"] if asked else {}
     texts = Check.objects.filter(public_id__in=newest).values_list("public_id", "claim__text")
     changed = tuple(AnchorChange(key, text, first.get(key, ""), newest[key]) for key, text in texts)
     made = []
-    for row in asked:
-        own, of = len(row.asked["changed"]), row.asked["count"]
-        p = None if row in usual else judge_change_p(own, of, flips, count)
-        is_alarm = p is not None and p <= _level(watch)
-        shown = changed if row is asked[-1] else ()
-        made.append(AnchorTest(row.start, row.asked["model"], of, own, p, is_alarm, shown))
+    for place, (row, test) in enumerate(asked, start=1):
+        own, of = len(test["changed"]), test["count"]
+        p = None if place <= usual else judge_change_p(own, of, flips, count)
+        # The tests of a period share its level.
+        is_alarm = p is not None and p <= _level(watch) / MOST_TESTS
+        shown = changed if place == len(asked) else ()
+        made.append(AnchorTest(row.start, test["model"], of, own, p, is_alarm, shown))
     return made
 
 
@@ -254,50 +298,43 @@ def _said(
     watch: Watch, scores: Sequence[WatchedScore], tests: Sequence[AnchorTest]
 ) -> tuple[WatchState, str, str]:
     """Return state, sentence and advice."""
-    worse = [each for each in scores if each.is_alarm]
-    test = tests[-1] if tests else None
+    test, noun = tests[-1] if tests else None, watch.length
+    worse = next((each for each in scores if each.is_alarm), None)
     if worse and (watch.checks or not (test and test.is_alarm)):
-        return _said_of_drop(watch, worse[0], test)
+        score = worse.score.capitalize() if watch.checks else f"The judge's {worse.score}"
+        fell = (
+            f"{score} fell by {worse.drop:.2f} in {_last(watch, worse.window)}, compared with the reference."
+        )
+        if watch.checks:
+            return "worse", f"{fell} {NOT_THE_JUDGE}", AFTER_A_DROP
+        steady = f"{STEADY_JUDGE.format(test.count)} " if test else ""
+        return (
+            "worse",
+            f"{fell} Either the summaries or the judge changed.",
+            f"{steady}{AFTER_A_DROP_OF_EITHER}",
+        )
     if test and test.is_alarm:
         changed = f"it answered {test.flips} of {test.count} known checks differently than at first."
-        advice = (
-            "Do not compare its scores with earlier ones. Set the earlier model in the judge's settings; to keep the "
-            "new one, stop this watch and make another."
-        )
-        if test.model != tests[0].model:
-            advice = f"Its server names the model {test.model}; at first it named {tests[0].model}. {advice}"
+        names = f"Its server names the model {test.model}; at first it named {tests[0].model}. "
+        advice = f"{names if test.model != tests[0].model else ''}{AFTER_A_CHANGE_OF_JUDGE}"
         return "judge_changed", f"The judge changed: {changed}", advice
     states = [point.state for point in scores[0].points if point.total]
-    waiting, noun = states.count(WatchPeriod.State.ANSWERING.label), watch.length
+    waiting = states.count(WatchPeriod.State.ANSWERING.label)
     waits = f" {noun.capitalize()}s that wait for people's answers: {waiting}." if waiting else ""
+    compared = [(each.detectable, each.window) for each in scores if each.detectable is not None]
     if (done := states.count(REFERENCE)) < watch.reference_periods:
         of = f"{done} of {watch.reference_periods} {noun}s of the reference are complete"
-        return "unknown", f"Nothing to compare yet: {of}.{waits}", ""
-    if not any(state in (REFERENCE, *LATER) for state in states[-RECENT:]):
-        return "unknown", f"The last {RECENT} {noun}s have no value, so the present is unknown.{waits}", ""
-    compared = [(each.detectable, each.window) for each in scores if each.detectable is not None]
-    if not compared:
-        return "unknown", f"The reference is complete; the next {noun} will be compared with it.{waits}", ""
-    drop, window = max(compared)
-    told = f"A drop of {drop:.2f} in {_last(watch, window)} would be reported."
-    return "steady", f"Steady: no watched score fell noticeably. {told}{waits}", ""
+        said = f"Nothing to compare yet: {of}."
+    elif not any(state in (REFERENCE, *LATER) for state in states[-RECENT:]):
+        said = f"The last {RECENT} {noun}s have no value, so the present is unknown."
+    elif not compared:
+        said = f"The reference is complete; the next {noun} will be compared with it."
+    else:
+        drop, window = max(compared)
+        told = f"A drop of {drop:.2f} in {_last(watch, window)} would be reported."
+        return "steady", f"Steady: no watched score fell noticeably. {told}{waits}", ""
+    return "unknown", f"{said}{waits}", ""
 
 
 def _last(watch: Watch, window: int) -> str:
     return f"the last {watch.length}" if window == 1 else f"the last {window} {watch.length}s"
-
-
-def _said_of_drop(watch: Watch, score: WatchedScore, test: AnchorTest | None) -> tuple[WatchState, str, str]:
-    fell = f"fell by {score.drop:.2f} in {_last(watch, score.window)}, compared with the reference."
-    if watch.checks:
-        why = "This rests on people's answers: the summaries or their documents changed, not the judge."
-        advice = (
-            "Read the documents with the lowest scores, and see whether one group fell more than the others. Then ask "
-            "what changed in the system or in its input."
-        )
-        return "worse", f"{score.score.capitalize()} {fell} {why}", advice
-    advice = "Read the documents with the lowest scores: if the judge is right about them, the summaries got worse."
-    if test:
-        steady = f"The judge answers {test.count} known checks as usual, so the summaries are more likely the cause."
-        advice = f"{steady} {advice}"
-    return "worse", f"The judge's {score.score} {fell} Either the summaries or the judge changed.", advice

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from django import forms
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 
+from annotation.core.criteria import asked_of_judges
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Invalid
 from annotation.judging.queries.runs import is_worker_alive
@@ -16,40 +17,33 @@ from annotation.models import SCORE_SIDES, Check, System, Watch
 from annotation.reviewing.before_seeing import ask_before_seeing
 from annotation.reviewing.services.look_at_check import see_checks
 from annotation.watches import make_watch as services
-from annotation.watches.lists import STATES, WATCHES
-from annotation.watches.make_watch import SETTINGS
-from annotation.watches.report import watch_report
+from annotation.watches.report import STATES, WATCHES, watch_report
 from annotation.web.htmx import Request
 from annotation.web.lists import list_page
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
-if TYPE_CHECKING:
-    WatchModelForm = forms.ModelForm[Watch]
-else:
-    WatchModelForm = forms.ModelForm
+RARE = ("smallest_drop", "reference_periods", "starts_on", "yearly_rate", "group_by")
 
 
-class WatchForm(WatchModelForm):
-    scores = forms.MultipleChoiceField(
-        choices=[(score, score.capitalize()) for score in SCORE_SIDES], widget=forms.CheckboxSelectMultiple
-    )
-    systems = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, help_text="None: all systems."
-    )
-
-    rare = ("smallest_drop", "reference_periods", "starts_on", "yearly_rate", "group_by")
-    field_order = ("name", "length", "scores", "systems", "summaries", "checks")
+class WatchForm(forms.ModelForm):  # type: ignore[type-arg]
+    scores = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple)
+    rare = RARE
 
     class Meta:
         model = Watch
-        fields = SETTINGS
-        widgets: ClassVar = {"starts_on": forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"})}
+        fields = ("name", "length", "scores", "systems", "summaries", "checks", *RARE)
+        widgets: ClassVar = {
+            "starts_on": forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}),
+            "systems": forms.CheckboxSelectMultiple,
+        }
 
     def __init__(self, room: Room, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        names = System.objects.filter(project=room.project, kind=System.Kind.SUMMARISER)
-        self.fields["systems"].choices = list(names.values_list("name", "name"))  # type: ignore[attr-defined]
+        names = (*SCORE_SIDES, *asked_of_judges(room.project).values_list("name", flat=True))
+        self.fields["scores"].choices = [(name, name.capitalize()) for name in names]  # type: ignore[attr-defined]
+        of_project = System.objects.filter(project=room.project, kind=System.Kind.SUMMARISER)
+        self.fields["systems"].queryset = of_project  # type: ignore[attr-defined]
         if Verb.VIEW_SCORES not in room.verbs:
             # Blind people may make a watch and must not see the names of systems.
             del self.fields["systems"]
@@ -89,8 +83,8 @@ def watch(request: Request, slug: str, watch_id: str) -> HttpResponse:
         "room": room,
         "watch": held,
         "report": report,
-        "state": dict(STATES.words)[report.state],
-        "waiting": [each for each in held.periods.select_related("sample") if each.state == "answering"],
+        "state": STATES[report.state],
+        "waiting": held.periods.filter(state="answering", sample__isnull=False).select_related("sample"),
         "is_worker_alive": is_worker_alive(),
     }
     return render(request, "watches/watch.html", context)

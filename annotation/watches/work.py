@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.urls import reverse
 
+from annotation.core.criteria import criteria_in_force
 from annotation.core.events import log
 from annotation.core.guidelines import current
 from annotation.core.jobs import MAIL, Claimed, Lease, StoppedJob, again, hint, hold
@@ -27,10 +28,10 @@ from annotation.models import (
     SCORE_SIDES,
     Check,
     Job,
-    Judge,
     JudgeCall,
     Membership,
     Project,
+    Rating,
     Role,
     Run,
     Verdict,
@@ -39,9 +40,8 @@ from annotation.models import (
 )
 from annotation.sampling.queries.check_samples import eligible
 from annotation.sampling.services.sample_checks import sample_checks
-from annotation.watches.periods import GRACE, choose, next_period
-from annotation.watches.report import era_of, watch_report
-from annotation.watches.values import document_values
+from annotation.watches.periods import GRACE, choose, document_values, next_period
+from annotation.watches.report import MOST_TESTS, era_of, watch_report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -60,15 +60,12 @@ def ask_for_watches() -> None:
 
 
 def perform(claimed: Claimed, lease: Lease) -> None:
-    """Take all steps that are possible now, and log and mail new alarms.
+    """Take all steps that are possible now; log and mail new alarms.
 
     Raises the Refusal of a step; the error of the job then says for what the watch waits.
     """
-    try:
-        while any(_took(step, claimed) for step in (_end_judging, _settle, _ask_anchors, _close)):
-            lease.require()
-    finally:
-        _took(_announce, claimed)
+    while any(_took(step, claimed) for step in (_end_judging, _settle, _ask_anchors, _close)):
+        lease.require()
 
 
 @transaction.atomic
@@ -79,8 +76,7 @@ def _took(step: Callable[[Watch], bool], claimed: Claimed) -> bool:
         raise StoppedJob
     watch = Watch.objects.select_related("project__deciding_judge").get(job=claimed.job)
     if is_moved := step(watch):
-        watch.latest["is_old"] = True
-        watch.save(update_fields=["latest"])
+        _announce(watch)
     return is_moved
 
 
@@ -91,28 +87,20 @@ def _close(watch: Watch) -> bool:
     if shared_now() < end + GRACE or watch.periods.filter(is_busy).exists():
         return False
     chosen, total = choose(watch, start, end)
-    period = WatchPeriod(watch=watch, start=start, end=end, total=total)
-    if chosen:
-        period.run = _started(watch, chosen)
-    else:
-        period.state, period.settled_at = WatchPeriod.State.SETTLED, shared_now()
-    period.save()
+    run = _started(watch, chosen) if chosen else None
+    period = WatchPeriod.objects.create(watch=watch, start=start, total=total, run=run)
     data = {"watch": watch.name, "from": f"{start:%Y-%m-%d}", "summaries": total, "chosen": len(chosen)}
     log(project=watch.project, actor=None, verb="close watched period", target=period, data=data)
     return True
 
 
-def _started(watch: Watch, summaries: list[int], *, repeat_share: float | None = None) -> Run:
+def _started(watch: Watch, summaries: list[int], *, repeat: float | None = None) -> Run:
     judge = watch.project.deciding_judge
     if judge is None:
         raise Invalid("The project has no deciding judge. Start a run once, or choose a judge.")
+    metrics = [score if score in SCORE_SIDES else "criteria" for score in watch.scores]
     return start_run(
-        project=watch.project,
-        judge=judge,
-        metrics=watch.scores,
-        trial_of=summaries,
-        repeat_share=repeat_share,
-        by=None,
+        project=watch.project, judge=judge, metrics=metrics, trial_of=summaries, repeat_share=repeat, by=None
     )
 
 
@@ -125,17 +113,12 @@ def _end_judging(watch: Watch) -> bool:
     summaries = _summaries(period)
     period.state, period.basis = WatchPeriod.State.ANSWERING, _basis(watch, period.run, summaries)
     if period.basis and watch.checks:
+        side = SCORE_SIDES[watch.scores[0]] if len(watch.scores) == 1 else ""
+        share = min(1.0, watch.checks / max(1, eligible(watch.project, side, summaries).count()))
         # Nobody can answer blind in some projects: then the period has no answers.
         with suppress(Invalid), transaction.atomic():
-            side = SCORE_SIDES[watch.scores[0]] if len(watch.scores) == 1 else ""
-            framed = eligible(watch.project, side, summaries).count()
             period.sample = sample_checks(
-                project=watch.project,
-                by=None,
-                method="uniform",
-                share=min(1.0, watch.checks / max(1, framed)),
-                side=side,
-                among=summaries,
+                project=watch.project, by=None, method="uniform", share=share, side=side, among=summaries
             )
     period.save()
     return True
@@ -160,33 +143,38 @@ def _summaries(period: WatchPeriod) -> list[int]:
 
 
 def _basis(watch: Watch, run: Run | None, summaries: list[int]) -> str:
-    """Name what the answers rest on, the guidelines and the judge's signature; "" if no answer is usable."""
-    given = Verdict.objects.filter(check_row__summary__in=summaries, label__isnull=False)
-    given = given.filter(judge=run.judge) if run else given.none()
-    signature = given.order_by("-pk").values_list("origin_name", flat=True).first()
-    guidelines = current(watch.project)
-    return "" if signature is None else f"{guidelines.version if guidelines else 0}|{signature}"[:300]
+    """Name what the answers rest on: guidelines, criteria, and the judge's signature; "" if no answer is usable."""
+    given = (
+        Verdict.objects.filter(check_row__summary__in=summaries, label__isnull=False),
+        Rating.objects.filter(summary__in=summaries, value__isnull=False),
+    )
+    newest = [rows.filter(judge=run.judge).order_by("-pk") for rows in given] if run else []
+    found = (rows.values_list("origin_name", flat=True).first() for rows in newest)
+    guidelines, asked = current(watch.project), criteria_in_force(watch.project).filter(name__in=watch.scores)
+    versions = [guidelines.version if guidelines else 0, *asked.values_list("version", flat=True)]
+    signature = next(filter(None, found), "")
+    return f"{' '.join(map(str, versions))}|{signature}"[:300] if signature else ""
 
 
 def _ask_anchors(watch: Watch) -> bool:
-    """Ask the anchors again for the newest judged period, and note the judge's answers."""
-    judged = watch.periods.exclude(basis="").select_related("run", "anchor_run__judge")
-    period = judged.order_by("-start").first()
-    if period is None or period.asked:
+    """Ask the anchors after the newest judged period, again if the server names another model; note the answers."""
+    period = watch.periods.exclude(basis="").select_related("anchor_run__judge").order_by("-start").first()
+    if period is None or watch.periods.filter(state=WatchPeriod.State.JUDGING).exists():
         return False
-    if period.anchor_run is None:
-        if watch.anchors.get("basis") != period.basis and not _fix_anchors(watch, period):
+    if run := period.anchor_run:
+        if run.state == Run.State.ACTIVE:
+            return False
+        period.asked, period.anchor_run = [*period.asked, _answers(watch, run)], None
+    else:
+        is_as_before = bool(period.asked) and period.asked[-1]["model"] == _served_model(watch)
+        is_fixed = watch.anchors.get("basis") == period.basis or _fix_anchors(watch, period)
+        if is_as_before or len(period.asked) == MOST_TESTS or not is_fixed:
             return False
         of_anchors = Check.objects.filter(public_id__in=watch.anchors["checks"])
-        summaries = list(of_anchors.values_list("summary", flat=True).distinct())
-        if not summaries:
+        if not (summaries := list(of_anchors.values_list("summary", flat=True).distinct())):
             # An import replaced the texts of all anchors.
             return False
-        period.anchor_run = _started(watch, summaries, repeat_share=1.0)
-    elif period.anchor_run.state == Run.State.ACTIVE:
-        return False
-    else:
-        period.asked = _answers(watch, period.anchor_run)
+        period.anchor_run = _started(watch, summaries, repeat=1.0)
     period.save(update_fields=["anchor_run", "asked"])
     return True
 
@@ -199,7 +187,7 @@ def _fix_anchors(watch: Watch, period: WatchPeriod) -> bool:
         own = own.filter(sampled__sample__in=[each.sample_id for each in era if each.answers])
     else:
         own = own.filter(summary__in=[key for each in era for key in _summaries(each)])
-    sides = [SCORE_SIDES[score] for score in watch.scores]
+    sides = [SCORE_SIDES[score] for score in watch.scores if score in SCORE_SIDES]
     labels = dict(own.filter(side__in=sides).order_by("pk").values_list("public_id", "judge_label"))
     is_whole = sum(each.state == WatchPeriod.State.SETTLED for each in era) >= watch.reference_periods
     if not labels or (len(labels) < ANCHORS and not is_whole):
@@ -230,36 +218,35 @@ def _answers(watch: Watch, run: Run) -> dict[str, object]:
 
 
 def _served_model(watch: Watch) -> str:
-    """Return the model that the server named last. The members of a panel may differ, so a panel has none."""
-    judge = watch.project.deciding_judge
-    if judge is None or judge.kind != Judge.Kind.OPENAI:
-        return ""
-    calls = JudgeCall.objects.filter(judge=judge).exclude(served_model="").order_by("-pk")
-    return calls.values_list("served_model", flat=True).first() or ""
+    """Return the model that the judge's server named last; "" for a panel, whose members have the calls."""
+    calls = JudgeCall.objects.filter(judge=watch.project.deciding_judge_id).exclude(served_model="")
+    return calls.order_by("-pk").values_list("served_model", flat=True).first() or ""
 
 
-def _announce(watch: Watch) -> bool:
-    """Store the report's state; log and mail the alarms that are new."""
-    if "is_old" not in watch.latest:
-        return False
-    report = watch_report(watch)
+def _announce(watch: Watch) -> None:
+    """Store the report's state; log and mail the alarms that the last report did not have."""
+    report, noun = watch_report(watch), watch.length
+    alarms = {f"{each.subject} in the {noun} from {each.period:%d %b %Y}.": each for each in report.alarms}
+    new = {said: alarm for said, alarm in alarms.items() if said not in watch.latest["alarms"]}
     means = {each.score: mean for each in report.scores if (mean := each.latest) is not None}
-    watch.latest = {"state": report.state, "sentence": report.sentence, "means": means}
-    new = [alarm for alarm in report.alarms if f"{alarm.subject} {alarm.period}" not in watch.announced]
-    watch.announced = [*watch.announced, *(f"{alarm.subject} {alarm.period}" for alarm in new)]
-    watch.save(update_fields=["latest", "announced"])
-    for alarm in new:
+    watch.latest = {
+        "state": report.state,
+        "sentence": report.sentence,
+        "means": means,
+        "alarms": list(alarms),
+    }
+    watch.save(update_fields=["latest"])
+    for alarm in new.values():
         data = {"watch": watch.name, "cause": alarm.cause, "said": alarm.subject}
         log(project=watch.project, actor=None, verb="raise alarm", target=watch, data=data)
     if new and settings.EMAIL_URL:
         place = reverse("watch", args=[watch.project.slug, watch.public_id])
-        begun = [f"{each.subject} in the {watch.length} from {each.period:%d %b %Y}." for each in new]
         now = f"{report.sentence} {report.advice}".rstrip()
-        body = "\n\n".join([*begun, now, f"{watch.project.name}, Results, Watch: {place}\n"])
+        body = "\n\n".join([*new, now, f"{watch.project.name}, Results, Watch: {place}\n"])
+        subject = f"{watch.name}: {next(iter(new.values())).subject}"
         for address in _managers(watch.project):
-            mail = {"to": address, "subject": f"{watch.name}: {new[0].subject}", "body": body}
+            mail = {"to": address, "subject": subject, "body": body}
             transaction.on_commit(partial(hint, MAIL, kwargs=mail, waits="a mail of an alarm"))
-    return False
 
 
 def _managers(project: Project) -> list[str]:

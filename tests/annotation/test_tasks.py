@@ -70,6 +70,15 @@ def test_one_message_is_enough_for_all_that_waits(transactional_db: None, world:
     assert Analysis.objects.filter(project=world.project, kind=Analysis.Kind.LEADERBOARD).exists()
 
 
+def test_a_run_of_few_summaries_asks_for_no_leaderboard(transactional_db: None, world: World) -> None:
+    summary = world.check("alder", 1).summary_id or 0
+    run = start_run(project=world.project, judge=world.judge, trial_of=[summary], by=None)
+    Worker.objects.create(name="worker", started_at=timezone.now(), seen_at=timezone.now())
+    tasks.work("run")
+    assert Run.objects.get(pk=run.pk).state == "finished"
+    assert not Analysis.objects.exists()
+
+
 @pytest.mark.parametrize("kind", list(Job.Kind))
 def test_a_message_about_nothing_is_ignored(db: None, kind: str) -> None:
     tasks.work(kind)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
+import weakref
 from datetime import timedelta
 from typing import Any
 
@@ -109,6 +111,32 @@ def test_what_is_due_every_hour_is_done_at_the_first_beat_of_one(
         clock.shift(10)
         heartbeat._beat()
     assert len(done) == 2
+
+
+def test_garbage_in_cycles_is_freed_once_a_minute(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "_leaps", LeapWatch())
+
+    def garbage() -> weakref.ref[threading.Event]:
+        left = threading.Event()
+        left.itself = left  # type: ignore[attr-defined]
+        return weakref.ref(left)
+
+    heartbeat = Heartbeat("ada:1")
+    gc.disable()
+    try:
+        with time_machine.travel("2026-11-26T10:59:20Z", tick=False) as clock:
+            first = garbage()
+            heartbeat._beat()
+            second = garbage()
+            heartbeat._beat()
+            assert (first() is None, second() is None) == (True, False)
+            clock.shift(60)
+            heartbeat._beat()
+        assert second() is None
+    finally:
+        gc.enable()
 
 
 def test_one_of_all_workers_applies_retention_in_an_hour(db: None) -> None:

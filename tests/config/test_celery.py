@@ -23,3 +23,26 @@ def test_a_worker_on_files_receives_messages_on_their_own_file_system(
     celery.receive_on_the_queues_file_system(conf=celery.app.conf)
     assert Path(tempfile.gettempdir()) == tmp_path / "tmp"
     assert (tmp_path / "tmp").is_dir()
+
+
+class Looks:
+    """Part of a message; lists the messages in the folder while it is written."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.seen: list[str] = []
+
+    def __json__(self) -> str:
+        self.seen = [each.name for each in self.folder.iterdir() if each.name.endswith(".msg")]
+        return "whole"
+
+
+def test_a_message_on_the_file_system_appears_whole(tmp_path: Path) -> None:
+    looks = Looks(tmp_path)
+    folders = {name: str(tmp_path) for name in ("data_folder_in", "data_folder_out", "control_folder")}
+    with celery.app.connection_for_write("filesystem://", transport_options=folders) as connection:
+        channel = connection.default_channel
+        channel._put("work", {"what": looks})
+        assert looks.seen == []
+        assert [each.suffix for each in tmp_path.iterdir()] == [".msg"]
+        assert channel._get("work") == {"what": "whole"}

@@ -10,8 +10,6 @@ from annotation.management.named import project_named
 from annotation.models import Watch
 from annotation.watches.report import EXIT_CODES, watch_report
 
-SEVERITY = ("steady", "unknown", "judge_changed", "worse")
-
 
 class Command(BaseCommand):
     requires_system_checks = ()
@@ -22,17 +20,16 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="the project's slug")
-        parser.add_argument("--name", metavar="WATCH", help="only the watch with this name")
         parser.add_argument("--check", action="store_true", help="end with the exit code of the state")
 
     def handle(self, *_: Any, **options: Any) -> None:
         project = project_named(options["project"])
-        rows = Watch.objects.filter(project=project, archived_at=None)
-        rows = rows.filter(name=options["name"]) if options["name"] else rows
-        reports = [watch_report(row) for row in rows.order_by("name")]
+        rows = Watch.objects.filter(project=project, archived_at=None).order_by("name")
+        reports = [watch_report(row) for row in rows]
         if not reports:
-            raise CommandError(f"{project.name} has no such watch. Make one on its page Watch.")
+            raise CommandError(f"{project.name} has no watch. Make one on its page Watch.")
         for report in reports:
             self.stdout.write(f"{report.name}: {report.sentence} {report.advice}".rstrip())
         if options["check"]:
-            sys.exit(EXIT_CODES[max((each.state for each in reports), key=SEVERITY.index)])
+            # Of two codes above 0, the smaller one is the more serious one.
+            sys.exit(min(filter(None, (EXIT_CODES[each.state] for each in reports)), default=0))

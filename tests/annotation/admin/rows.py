@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from django.db.models import Model
 from django.utils import timezone
 
@@ -72,7 +70,7 @@ def _fill_what_is_worked_on(world: World) -> None:
     Import.objects.create(project=world.project, files=["a.csv"])
     watch = make_watch(project=world.project, by=None, name="live")
     now = timezone.now()
-    WatchPeriod.objects.create(watch=watch, start=now, end=now + timedelta(weeks=1))
+    WatchPeriod.objects.create(watch=watch, start=now)
     JudgeCall.objects.create(judge=world.judge, key="k", step="check", prompt_version="1", request="{}")
     PromptVersion.objects.create(
         project=world.project, step="cover_summary", number=1, text="Words.", version="1+0"

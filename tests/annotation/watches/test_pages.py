@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, time
 from html import unescape
 from io import StringIO
 from typing import TYPE_CHECKING
@@ -12,7 +12,9 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from annotation.models import Event, Look, Watch, WatchPeriod
+from annotation.projects.services.set_criteria import set_criteria
 from annotation.watching.figures import as_text
+from evaluation.metrics import Criterion
 from tests.annotation.watches.streams import days_ago, pushed, watched, work_off
 
 if TYPE_CHECKING:
@@ -31,7 +33,6 @@ FORM = {
     "reference_periods": "8",
     "yearly_rate": "0.05",
     "starts_on": f"{days_ago(300)}",
-    "systems": ["alder"],
 }
 PLACE = "/p/harbour/watches/"
 
@@ -46,9 +47,10 @@ def command(*arguments: str) -> tuple[str, int]:
 
 
 def test_a_watch_is_made_and_archived(world: World, mona: Client) -> None:
-    page = mona.post(f"{PLACE}new/", FORM, follow=True)
+    alder = world.systems["alder"]
+    page = mona.post(f"{PLACE}new/", {**FORM, "systems": [alder.pk]}, follow=True)
     watch = Watch.objects.get()
-    assert watch.systems.get() == world.systems["alder"]
+    assert watch.systems.get() == alder
     assert "Nothing to compare yet: 0 of 8 weeks of the reference are complete." in page.content.decode()
     assert (watch.starts_on, watch.reference_periods) == (days_ago(300), 8)
     mona.post(f"{PLACE}{watch.public_id}/archive/")
@@ -85,8 +87,17 @@ def test_a_key_that_no_document_set_has_is_refused_with_the_known_ones(world: Wo
     refused = mona.post(f"{PLACE}new/", {**FORM, "group_by": "knd"})
     assert refused.status_code == 422
     told = unescape(refused.content.decode())
-    assert "No document set has 'knd' in its metadata. Known: language, kind." in told
+    assert "No document set has 'knd' in its metadata. Known: kind, language." in told
     assert not Watch.objects.exists()
+
+
+def test_a_criterion_is_watched_without_peoples_answers_only(world: World, mona: Client) -> None:
+    set_criteria(world.project, [Criterion("tone", "Is it neutral?", (1, 5), answered_by="judge")])
+    refused = mona.post(f"{PLACE}new/", {**FORM, "scores": ["tone"], "checks": "50"})
+    assert refused.status_code == 422
+    assert "Enter 0: the judge alone rates by criteria." in refused.content.decode()
+    assert mona.post(f"{PLACE}new/", {**FORM, "scores": ["tone"]}).status_code == 302
+    assert Watch.objects.get().scores == ["tone"]
 
 
 def test_a_name_is_used_once(world: World, mona: Client, client_of: ApiDoor) -> None:
@@ -109,10 +120,8 @@ def test_who_sees_changed_answers_is_not_blind_to_them_any_more(
     changed = {check.public_id: "no", **{f"gone{number}": "no" for number in range(29)}}
     for ago, found in ((2, {}), (1, changed)):
         start = datetime.combine(days_ago(ago), time(), tzinfo=UTC)
-        asked = {"model": "", "count": 150, "changed": found}
-        WatchPeriod.objects.create(
-            watch=watch, start=start, end=start + timedelta(days=1), basis="0|judge", asked=asked
-        )
+        asked = [{"model": "", "count": 150, "changed": found}]
+        WatchPeriod.objects.create(watch=watch, start=start, basis="0|judge", asked=asked)
     if door == "page":
         shown = mona.get(f"{PLACE}{watch.public_id}/").content.decode()
         assert "<h1>live: judge changed</h1>" in shown

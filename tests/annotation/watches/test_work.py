@@ -12,13 +12,17 @@ from django.core import mail
 from annotation.analysis.estimates.samples import samples
 from annotation.core import jobs
 from annotation.core.shared.clock import shared_now
-from annotation.models import Check, Event, Job, Judge, Run, Sample, Watch
+from annotation.judging.services.start_run import start_run
+from annotation.models import Check, Event, Job, Judge, JudgeCall, Project, Run, Sample, Summary, Watch
+from annotation.projects.services.set_criteria import set_criteria
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.sampling.services.cancel_sample import cancel_sample
 from annotation.watches import periods as watch_periods
 from annotation.watches.periods import choose
 from annotation.watches.report import EXIT_CODES, watch_report
 from annotation.watches.work import ask_for_watches, perform
+from evaluation.metrics import Criterion
+from tests.annotation.judging.doing import judge_all
 from tests.annotation.watches.streams import answer, claim, pushed, reopen, watched, work_off
 from tests.llm_server import faults
 
@@ -95,19 +99,63 @@ def test_a_judge_that_changes_is_named_with_the_checks(
     watch = work_off(watched(world.project, ago=6, reference_periods=2))
     steady = watch_report(watch)
     assert [(test.count, test.flips, test.is_alarm) for test in steady.anchors] == [(150, 0, False)] * 2
+    # The first test belongs to the reference; no flip has the p-value 1.
+    assert [test.p for test in steady.anchors] == [None, pytest.approx(1.0)]
     # The server's model changes its mind about three of ten claims, and says so by its name.
     llm_server.served_model = "scripted-2"
     llm_server.where(flips_three)
     reopen(watch)
     pushed(world.project, ago=3, kept=0.8)
+    for claimed in claim(watch):
+        jobs.carry_out(claimed, perform)
+    # While a period is judged, a new name asks nothing: the anchors follow at its end.
+    JudgeCall.objects.create(judge=llm_judge, key="k", step="check", served_model="scripted-2")
+    for claimed in claim(watch):
+        jobs.carry_out(claimed, perform)
+    assert Job.objects.get(watch=watch).error == ""
     watch = work_off(watch)
     report = watch_report(watch)
+    assert len(report.anchors) == len(steady.anchors) + 1
     assert (report.state, EXIT_CODES[report.state]) == ("judge_changed", 4)
     changed = report.anchors[-1]
     assert (changed.model, changed.is_alarm) == ("scripted-2", True)
     assert changed.flips == len(changed.changed)
     assert report.sentence.startswith(f"The judge changed: it answered {changed.flips} of 150")
     assert report.advice.startswith("Its server names the model scripted-2; at first it named scripted.")
+
+
+def test_the_anchors_are_asked_again_once_when_the_server_names_another_model(
+    world: World, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    world.project.deciding_judge = llm_judge
+    world.project.save()
+    for ago in (6, 5, 4):
+        pushed(world.project, ago=ago, kept=0.8)
+    watch = work_off(watched(world.project, ago=6, reference_periods=2))
+
+    def asked() -> list[tuple[str, int, bool]]:
+        return [(test.model, test.flips, test.is_alarm) for test in watch_report(watch).anchors]
+
+    def serve(model: str, *, ago: int) -> None:
+        """Another run of the judge, of a summary in no closed period, is answered by this model."""
+        llm_server.served_model = model
+        [summary] = pushed(world.project, ago=ago, kept=0.8, count=1)
+        start_run(project=world.project, judge=llm_judge, trial_of=[summary.pk], by=None)
+        work_off(watch)
+
+    first = asked()
+    assert [model for model, *_ in first] == ["scripted"] * len(first)
+    serve("scripted", ago=0)
+    assert asked() == first
+    llm_server.where(flips_three)
+    serve("scripted-2", ago=-1)
+    report = watch_report(watch)
+    assert (len(report.anchors), report.state) == (len(first) + 1, "judge_changed")
+    again, before = report.anchors[-1], report.anchors[-2]
+    assert (again.period, again.model, again.is_alarm) == (before.period, "scripted-2", True)
+    # A period has two tests at most, because they share its part of the rate of false alarms.
+    serve("scripted-3", ago=-2)
+    assert len(asked()) == len(first) + 1
 
 
 def test_summaries_are_chosen_alike_by_every_repetition(world: World) -> None:
@@ -170,6 +218,33 @@ def test_changed_guidelines_begin_a_new_reference_and_no_alarm(world: World) -> 
     assert report.alarms == ()
 
 
+def test_a_criterion_is_watched_by_the_judges_ratings_and_a_new_version_begins_a_new_reference(
+    world: World, llm_judge: Judge, llm_server: LLMServer
+) -> None:
+    world.project.deciding_judge = llm_judge
+    world.project.save()
+    set_criteria(world.project, [Criterion("tone", "Is it neutral?", (1, 5), answered_by="judge")])
+    llm_server.where(rates_long_ones_high)
+    for ago in (7, 6):
+        pushed(world.project, ago=ago, kept=0.8)
+    pushed(world.project, ago=5, kept=0.4)
+    watch = work_off(watched(world.project, ago=7, reference_periods=2, scores=["tone"]))
+    report = watch_report(watch)
+    # Long summaries get 4 or 5 of 1 to 5, so .75 or 1; short ones 2, so .25.
+    means = [point.mean for point in report.scores[0].points if point.mean is not None]
+    assert (means[0] >= 0.75, means[1] >= 0.75, means[2]) == (True, True, 0.25)
+    assert (report.state, [alarm.cause for alarm in report.alarms]) == ("worse", ["either"])
+    assert report.sentence.startswith("The judge's tone fell by")
+    # Anchors are claims, and nobody asked about claims here.
+    assert report.anchors == ()
+    set_criteria(world.project, [Criterion("tone", "Is it calm?", (1, 5), answered_by="judge")])
+    reopen(watch)
+    pushed(world.project, ago=4, kept=0.4)
+    report = watch_report(work_off(watch))
+    assert report.sentence == "Nothing to compare yet: 1 of 2 days of the reference are complete."
+    assert report.alarms == ()
+
+
 def test_a_watch_goes_on_if_an_import_replaced_the_texts_of_its_anchors(world: World) -> None:
     for ago in (6, 5, 4):
         pushed(world.project, ago=ago, kept=0.8)
@@ -189,6 +264,7 @@ def test_a_deleted_summary_changes_no_closed_period(world: World) -> None:
     watch = work_off(watched(world.project, ago=3))
     before = watch_report(watch).scores
     Check.objects.filter(document_set__external_id="3-0.8-0").delete()
+    Summary.objects.filter(document_set__external_id="3-0.8-0", is_summary=True).delete()
     assert watch_report(work_off(watch)).scores == before
 
 
@@ -202,6 +278,24 @@ def test_a_cancelled_sample_leaves_the_period_without_answers(world: World) -> N
     assert watch_report(watch).state == "unknown"
 
 
+def test_two_periods_without_answers_leave_the_present_unknown(world: World) -> None:
+    pushed(world.project, ago=4, kept=0.8)
+    watch = work_off(watched(world.project, ago=4, checks=10, reference_periods=1))
+    answer(watch.periods.get(state="answering"), world.rex)
+    watch = work_off(watch)
+    assert watch_report(watch).sentence.startswith("The reference is complete")
+    # Nobody can answer blind where verdicts are shown at once.
+    world.project.reveal = Project.Reveal.SHOWN
+    world.project.save()
+    reopen(watch)
+    for ago in (3, 2):
+        pushed(world.project, ago=ago, kept=0.3)
+    report = watch_report(work_off(watch))
+    assert [(point.state, point.answers) for point in report.scores[0].points][1:3] == [("Complete", 0)] * 2
+    assert (report.state, report.alarms) == ("unknown", ())
+    assert report.sentence == "The last 2 days have no value, so the present is unknown."
+
+
 def test_a_watch_says_for_what_it_waits(world: World) -> None:
     pushed(world.project, ago=2, kept=0.8)
     world.project.deciding_judge = None
@@ -210,7 +304,13 @@ def test_a_watch_says_for_what_it_waits(world: World) -> None:
     assert watch.job.error.startswith("The project has no deciding judge.")
     world.project.deciding_judge = world.judge
     world.project.save()
+    run = start_run(project=world.project, judge=world.judge, by=None)
+    for claimed in claim(watch):
+        jobs.carry_out(claimed, perform)
+    assert "already" in Job.objects.get(watch=watch).error
+    judge_all(run)
     assert work_off(watch).job.error == ""
+    assert watch.periods.get(total=12).state == "settled"
 
 
 def test_an_archived_watch_or_project_does_nothing(world: World) -> None:
@@ -222,6 +322,16 @@ def test_an_archived_watch_or_project_does_nothing(world: World) -> None:
     world.project.archived_at = shared_now()
     world.project.save()
     assert claim(watch) == []
+
+
+def rates_long_ones_high(call: Call) -> Fault | None:
+    length = len(call.question.get("text", ()))
+    value = 5 if length > 7 else 4 if length > 6 else 2
+
+    def changed(reply: dict[str, Any]) -> dict[str, Any]:
+        return {**reply, "criteria": [{**each, "value": value} for each in reply["criteria"]]}
+
+    return faults.changed(changed) if "criteria" in call.question else None
 
 
 def flips_three(call: Call) -> Fault | None:
