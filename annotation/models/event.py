@@ -19,7 +19,9 @@ APPEND_ONLY = "The log is append-only: an event is never changed and never delet
 
 
 class Events(models.QuerySet["Event"]):
-    """Rows that can only be added and read, except by triggers of the database and the room `privacy`."""
+    """A query set of log entries: they can be added and read, but not changed. Only database triggers and the package
+    `privacy` may change or delete entries.
+    """
 
     def update(self, **columns: Any) -> NoReturn:
         raise TypeError(APPEND_ONLY)

@@ -1,6 +1,6 @@
 """The summaries of a document set side by side, and the list of document sets.
 
-Unsupported claims are marked in the text of each summary, and the reference claims that it misses stand beside it.
+Unsupported claims are marked in the text of each summary, and the reference claims that it misses are listed.
 """
 
 from __future__ import annotations
@@ -56,8 +56,9 @@ class Piece:
 class BesideOthers:
     """A summary with its score, which is None until it is judged.
 
-    `pieces` are the whole text. `reworded` are the unsupported claims whose words are not a piece of the text. `missed`
-    are the reference claims that it does not express, of `claims` that were scored.
+    `pieces` are the whole text. `reworded` are the unsupported claims whose words are not a piece of the text.
+    `claims` counts the reference claims that are scored for this summary; `missed` are those that it does not
+    express.
     """
 
     summary: Summary
