@@ -1,4 +1,4 @@
-// Shows in local time when the lease of a queued set ends: <span data-lease><time datetime="…">. `until` is its new end.
+// Shows in local time when a queued set's lease ends: <span data-lease><time datetime="…">. `until` is its new end.
 function showLease(until) {
   for (const time of document.querySelectorAll("[data-lease] time")) {
     time.dateTime = until ?? time.dateTime;
