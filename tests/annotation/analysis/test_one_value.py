@@ -265,7 +265,7 @@ def test_no_two_views_contradict_one_another(
         assert table["bases"][score]["name"].startswith(name)
     add_a_system_with_gaps(world, chance)
     table = check_every_view(world, viewer, client_of, tmp_path)
-    # Cedar has no estimate, so no system shows one.
+    # The added system has no estimate, so the table shows no estimates.
     assert not any(basis["name"].startswith("estimated") for basis in table["bases"].values())
 
 

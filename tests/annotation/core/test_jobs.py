@@ -379,7 +379,7 @@ def test_a_job_that_killed_its_worker_too_often_has_failed(run: Run) -> None:
 def test_a_cancelled_job_keeps_its_lease_while_somebody_is_at_it(
     transactional_db: None, world: World
 ) -> None:
-    """If a run resumes, calls in flight still count against its budget."""
+    """The lease shows that calls are in flight, which a resumed run must count against its budget."""
     run = start_run(project=world.project, judge=world.judge, by=None)
     claimed = claim(run)
     with jobs.Lease(claimed.token) as lease:

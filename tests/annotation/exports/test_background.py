@@ -99,7 +99,7 @@ def test_who_lost_the_job_leaves_the_file_of_who_has_it(world: World) -> None:
     jobs.reap()
     perform_job.work_on(Job.Kind.EXPORT)
     written = files(export)
-    # The cancelled export was still being written.
+    # The slow worker continues after another worker has written the file.
     with pytest.raises(jobs.StoppedJob):
         perform_claimed(slow)
     assert written == ["harbour-scores.csv"]

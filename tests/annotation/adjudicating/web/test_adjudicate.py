@@ -110,7 +110,7 @@ def test_letters_are_shuffled_for_each_adjudicator_and_stay(world: World) -> Non
 
     assert order(world.cleo) == order(world.cleo)
     people = [world.cleo, world.olga, world.vic, world.mona, world.ben, world.ana, world.dan]
-    # There are three pairs that each of 7 people sees in one of two orders. All 7 agree in 1 of 8^6 runs.
+    # Each of 7 people sees three pairs, each in one of two orders. All see the same orders in 1 of 8^6 runs.
     assert len({tuple(order(person)) for person in people}) > 1
 
 

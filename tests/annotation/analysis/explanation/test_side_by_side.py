@@ -108,7 +108,7 @@ def names_on(page: HttpResponse) -> list[str]:
 
 
 def test_sets_are_listed_by_what_is_hard(world: World, signed_in: SignIn) -> None:
-    """The mean coverage of port is .2 and .4, of set-00 .5 and none; unscored sets are last in either order."""
+    """The summaries of port have .2 and .4, one of set-00 has .5; unscored sets are last in either order."""
     lay_sets(world, 2)
     hard = world.project.document_sets.get(external_id="set-00").summaries.filter(is_summary=True)
     Score.objects.all().delete()

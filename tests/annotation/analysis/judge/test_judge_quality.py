@@ -146,7 +146,7 @@ def test_most_people_decide_and_ties_are_left_out(world: World, checks: list[Che
     say(checks[1], world.ana, "no")
     found = judge_quality(world.project)
     assert (found.checks, found.ties, found.basis.kind) == (7, 1, "chosen")
-    # The answer to the second check is no now, so the judge's yes is wrong. The first check is out: 3 of 6 are right.
+    # The first check is a tie. Most people say no to the second, so the judge's yes is wrong: 3 of 6 are right.
     assert found.versions[0].report.accuracy.value == 0.5
 
 
