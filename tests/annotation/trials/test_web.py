@@ -72,7 +72,7 @@ def test_the_desk_names_the_version_and_shows_its_text(world: World, rex: Client
 @pytest.mark.parametrize("by_others", [False, True])
 def test_the_desk_shows_no_answer(world: World, signed_in: SignIn, by_others: bool) -> None:
     start(world, by_others=by_others)
-    # Cleo may see all scores and answers elsewhere.
+    # Cleo may see all scores and answers on other pages.
     client = signed_in(world.cleo if by_others else world.rex)
     Verdict.objects.filter(role="judge").update(reason="judge-reason", probability=0.8128)
     pages = [client.get(DESK).content.decode() for _ in range(2)]
