@@ -24,7 +24,7 @@ class Desk {
   // Resolves when everything that was sent has arrived.
   settled() { return this.#last; }
 
-  // Sends a request once, for requests that may get lost.
+  // Sends a request once; if it fails, the error is raised.
   async ask(address, fields) {
     const body = fields instanceof FormData ? fields : new URLSearchParams(fields);
     body.delete("csrfmiddlewaretoken");

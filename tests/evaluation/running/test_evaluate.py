@@ -230,7 +230,7 @@ def test_a_blank_reference_costs_nothing_else_its_score(judge: OpenAIJudge) -> N
     assert result["summarization"] is not None
 
 
-# A provider's bad spell
+# A provider with failures
 
 
 def emptied(answer: dict[str, Any]) -> dict[str, Any]:
@@ -256,7 +256,7 @@ def test_sentences_that_twice_hold_no_claim_state_nothing(
     llm_server.always(NO_CLAIMS)
     judge = judge_of(limits=limits)
     result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["coverage", "alignment"])
-    # A provider with failures
+    # The page of the coverage metric says "Score of 1.0 with 0 claims"; a summary without claims has no alignment.
     assert (result["coverage"], result["alignment"], result.flags) == (1.0, None, ("no_claims",))
     units = 4 + 3 if limits.claims_per_call == 1 else 2
     assert len(llm_server.calls) == 2 * units
@@ -299,7 +299,7 @@ def test_no_character_breaks_an_evaluation(judge: OpenAIJudge, character: str) -
         assert result["alignment"] is not None
 
 
-# A page of the coverage metric says "Score of 1.0 with 0 claims"; a summary without claims has no alignment.
+# Usage
 
 
 def test_usage_is_what_was_paid_now(judge_of: JudgeMaker) -> None:
@@ -355,7 +355,7 @@ def test_a_money_cap_stops_cleanly_and_can_be_resumed(judge_of: JudgeMaker, llm_
     store, items = MemoryCallStore(), corpus(8)
     limits = Limits(concurrency=1, max_tokens=100)
     price = Price(prompt=1000.0, completion=1000.0)
-    # A call of some 150 tokens, and 100 more set aside for its reply, costs at most about .25.
+    # A call of about 150 tokens, with 100 more reserved for its reply, costs at most about .25.
     cap = MoneyCap(2.0)
     cut = evaluate_summaries(items, judge=judge_of(store=store, limits=limits, price=price, budget=cap))
     stopped = [result for result in cut if None in result.scores.values()]
@@ -411,7 +411,7 @@ def test_options_that_cannot_be_are_refused(options: dict[str, Any], reason: str
         evaluate_summary(DOCUMENT, SUMMARY, judge=LexicalJudge(), **options)
 
 
-# A call of about 150 tokens, with 100 more reserved for its reply, costs at most about .25.
+# Too few scored answers
 
 
 def labelled_once(call: Call) -> Fault:
