@@ -104,7 +104,8 @@ def _measure(world: World, fault: Fault) -> list[Row]:
     again = world.asked_twice
     if not is_over:
         lost["runs"] = 1
-    # Calls continue between the count and the fault, so as many replies again may be waiting for storage.
+    # Besides the counted calls, replies that are being stored at the time of the fault may be lost: up to one per
+    # call.
     allowed = max(2 * AT_ONCE, under_way) if fault.interrupts else 0
     wrong = "; ".join(f"{count} x {what}" for what, count in people.wrong.most_common(3))
     return [

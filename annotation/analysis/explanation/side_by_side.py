@@ -179,7 +179,7 @@ def checks_of(document_set: DocumentSet) -> QuerySet[Check]:
 
 
 def sets_with_summaries(project: Project) -> QuerySet[DocumentSet]:
-    """The document sets that have summaries of systems, sorted by name."""
+    """Select the document sets that have summaries of systems, sorted by name."""
     rows = Summary.objects.filter(document_set=OuterRef("pk"), is_summary=True)
     return project.document_sets.filter(Exists(rows)).order_by("external_id")
 

@@ -199,7 +199,6 @@ def judge_key(project: Project, score: str) -> str:
 
 
 def _answered_scores(project: Project) -> tuple[str, ...]:
-    """The scores for which a person gave any answer."""
     answered = Check.objects.filter(project=project, is_current=True, human_label__isnull=False)
     return tuple(score for side, score in SIDE_SCORES.items() if answered.filter(side=side).exists())
 

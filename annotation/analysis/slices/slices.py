@@ -1,4 +1,6 @@
-"""Slices: the averages of systems by a metadata key or the group of document sets, and where a system is worse."""
+"""Slices: the averages of systems by a metadata key or by groups of document sets, and the slices in which a system
+is worse.
+"""
 
 from __future__ import annotations
 
@@ -221,7 +223,6 @@ def _weighted(means: Mapping[str, SliceMean | None], weights: Mapping[str, float
 
 
 def _moved(systems: Sequence[SlicedSystem]) -> tuple[str, ...]:
-    """The systems whose place by the weighted mean differs from their place in the given order."""
     weighted = [(row.weighted.mean, row.system) for row in systems if row.weighted is not None]
     before = [system for _, system in weighted]
     after = [system for _, system in sorted(weighted, key=lambda each: -each[0])]

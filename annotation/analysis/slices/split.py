@@ -49,7 +49,9 @@ class Split:
 
     @cached_property
     def names(self) -> list[str]:
-        """The slices: numbers in their order, texts with the largest slice first, `OTHER` and `NO_VALUE` last."""
+        """Return the names of the slices: numbers in their order, texts with the largest slice first, `OTHER` and
+        `NO_VALUE` last.
+        """
         sizes = Counter(self.slices.values())
         lowest: dict[str, float] = {}
         for name in sorted(self.values, key=self.values.__getitem__) if _is_numeric(self.values) else ():

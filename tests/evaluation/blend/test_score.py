@@ -191,7 +191,7 @@ def test_an_override_inside_a_unit_with_percents_moves_claim_coverage_alone() ->
     )
     assert score_of(before).coverage == score_of(after).coverage == 0.6
     assert (score_of(before).claim_coverage, score_of(after).claim_coverage) == (0.0, 0.5)
-    # Under the weighted blend it moves both: (.6 + 0) / 2 = .3 to (.6 + .5) / 2 = .55.
+    # Under the weighted blend the answer also changes the coverage: (.6 + 0) / 2 = .3 becomes (.6 + .5) / 2 = .55.
     assert score(summary_of(before), WEIGHTED).coverage == pytest.approx(0.3)
     assert score(summary_of(after), WEIGHTED).coverage == pytest.approx(0.55)
 

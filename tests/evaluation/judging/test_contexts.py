@@ -183,7 +183,7 @@ def test_a_text_without_sentences_is_read_whole(narrow: OpenAIJudge, llm_server:
     assert sorted(" ".join(shown).split()) == sorted(words)
 
 
-# Cutting
+# Dividing texts
 
 
 @given(
