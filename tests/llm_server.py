@@ -252,7 +252,6 @@ class LLMServer:
 
     @property
     def base_url(self) -> str:
-        """Return the base URL for a judge."""
         return f"http://127.0.0.1:{self._port}/v1"
 
     def then(self, *queued: Fault | None) -> None:

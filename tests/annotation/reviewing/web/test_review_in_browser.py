@@ -177,7 +177,7 @@ def test_undo_goes_back_answer_by_answer_as_far_as_this_page_was_answered(world:
     assert [answers(check_of(world, "alder", thing)) for thing in things] == [["yes"], ["unsure"], ["yes"]]
     page.keyboard.press("u")
     at_claim(page, "quay")
-    # The strip names the claim of the answer before.
+    # The strip names the claim of the previous answer.
     assert page.locator("#strip .of").inner_text() == "The wall is old"
     assert page.locator("#strip .line", has_text="You said").get_by_text("unsure").count() == 1
     page.keyboard.press("n")
