@@ -19,9 +19,7 @@ APPEND_ONLY = "The log is append-only: an event is never changed and never delet
 
 
 class Events(models.QuerySet["Event"]):
-    """A query set of log entries: they can be added and read, but not changed. Only database triggers and the package
-    `privacy` may change or delete entries.
-    """
+    """A query set that only adds and reads entries. The package `privacy` changes them with a plain query set."""
 
     def update(self, **columns: Any) -> NoReturn:
         raise TypeError(APPEND_ONLY)

@@ -1,6 +1,4 @@
-"""Slices: the averages of systems by a metadata key or by groups of document sets, and the slices in which a system
-is worse.
-"""
+"""Slices: averages by a metadata key or by groups of document sets, and the slices in which a system is worse."""
 
 from __future__ import annotations
 
