@@ -136,7 +136,7 @@ def estimate_systems_from_sample(
     Source: arXiv 2403.03208 (active inference), arXiv 2311.01453 (PPI++); docs/intervals.md describes the method.
     Example: of four documents of one item each, sampled at .5, the answers 1 and 0 give people alone the mean .5.
     """
-    # z_d is the sum of w (g + (xi / pi)(Y - g)) over the items of document d: w is the share, xi is 1 for sampled items,
+    # z_d is the sum of w (g + (xi / pi)(Y - g)) over the items of document d: w is the share, xi is 1 if it is sampled,
     # pi is the inclusion probability, Y the answer, and g a prediction. Its mean is the population's mean for any g
     # that does not use the document's own answers. The estimate is the mean of z_d; its error is
     # sd(z_d, n - 1) / sqrt(D). The interval is computed on the logit scale (`_ranges`) with Student's t. The degrees of
