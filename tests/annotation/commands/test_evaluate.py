@@ -310,7 +310,7 @@ def test_a_judge_without_any_usable_answer_is_a_failure_with_the_reasons(
         assert re.search(r"Unscored \d+ times: \w+", err.getvalue())
 
 
-# Waiting with an own worker
+# Waiting with a worker of its own
 
 
 def test_waiting_brings_a_worker_and_takes_it_away_again(

@@ -82,7 +82,7 @@ def test_what_looks_like_a_slip_is_said_beside_the_unit(world: World, desk: Desk
     page.locator(".slip", has_text="Reference unit 1 has marked summary units but 0 %.").wait_for()
 
 
-# Elsewhere
+# Other pages
 
 
 def test_a_double_click_makes_one_export(world: World, desk: Desk) -> None:
