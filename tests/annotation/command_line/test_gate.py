@@ -150,7 +150,8 @@ def test_answers_of_people_in_the_file_decide(tmp_path: Path, capsys: pytest.Cap
     path.write_text(f"{json.dumps(line)}\n")
     assert main(["gate", str(path), "--metrics", "coverage", "--format", "json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    # For alder, people say no to one claim and the judge to the other; for birch, one claim is yes and three are no.
+    # For alder, people say no to one claim and the judge to the other. For birch, people say yes to the claim of
+    # weight 1 and no to the claim of weight 3: 1 / (1 + 3).
     assert {row["system"]: row["scores"]["coverage"] for row in told["summaries"]} == {
         "alder": 0.0,
         "birch": 0.25,
