@@ -120,7 +120,7 @@ def test_ratings_that_differ_by_the_answer_that_counts(world: World) -> None:
     # Tone of birch: the decision 2 outranks Rex's 5.
     rate(tone, "birch", 5, "reviewer", person=world.rex)
     rate(tone, "birch", 2, "adjudicator", person=world.cleo)
-    # Flow: the judge rates both with 5, and Rex withdrew his 1. A retired criterion is no reason.
+    # Flow: the judge rates both with 5, and Rex withdrew his 1. The retired criterion is left out.
     rate(flow, "alder", 5, "judge", judge=world.judge)
     rate(flow, "birch", 5, "judge", judge=world.judge)
     rate(flow, "birch", 1, "reviewer", person=world.rex)

@@ -152,7 +152,7 @@ def test_the_final_answer_is_peoples_mean_else_the_judges(world: World, asked: d
         judge_rates(world, place, value)
     assert own_inputs(world.project) != before
     found = own_scores(world.project)
-    # Alder has (1/4 + 4/4) / 2. In birch, the judge's failure does not replace 5, which is 1. A 3 of 1 to 5 is .5.
+    # Alder has (1/4 + 4/4) / 2. Birch keeps its answer 5, worth 1, after the judge's failure. A 3 of 1 to 5 is .5.
     assert {place: found.of(world.summaries[place].pk)[1] for place in (alder, birch, bridge)} == {
         alder: 0.625,
         birch: 1.0,

@@ -92,7 +92,7 @@ def test_a_name_of_several_words_is_an_element_beside_its_words() -> None:
         *("ada", "lovelace", "meet", "charles", "babbage", "new", "york"),
         *("ada lovelace", "charles babbage", "new york"),
     )
-    # Ten elements lack both surnames and the two names, which are not in the output as a whole.
+    # The output lacks 4 of the 10 elements: both surnames, and therefore also the two whole names.
     assert found.missing_elements == ("lovelace", "babbage", "ada lovelace", "charles babbage")
     assert found.score == pytest.approx(6 / 10)
 
