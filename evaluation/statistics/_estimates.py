@@ -510,8 +510,8 @@ def _of_ratings(frame: Frame, tail: float) -> tuple[float, float, float]:
     """Return the largest lower and the smallest upper bound of the mean rating, and the most degrees of freedom.
 
     If fewer than `FEWEST_OFF_THE_END` ratings differ from an end of the scale, Stringer's bound limits the bound at
-    that end. Otherwise the kurtosis of the documents' means limits the degrees of freedom. Values without a limit are
-    1, 0 and infinite.
+    that end. If neither end has so few, the kurtosis of the documents' means limits the degrees of freedom. Values
+    without a limit are 1, 0 and infinite.
     """
     answers, means = frame.answers[frame.is_answered], frame.means_of_documents
     below, above = (

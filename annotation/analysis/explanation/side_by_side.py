@@ -313,7 +313,7 @@ DOCUMENT_SETS = List(
 
 
 WORST_FIRST = replace(DOCUMENT_SETS, order=("coverage_up", "external_id"))
-"""The list for a viewer who may see scores."""
+"""The list for viewers who may see scores: the set with the lowest coverage comes first."""
 
 
 def _of_all(rows: QuerySet[Any], figure: Aggregate) -> QuerySet[Any]:

@@ -124,7 +124,7 @@ def add_a_system_with_gaps(world: World, chance: random.Random) -> None:
 # What each view says -----------------------------------------------------------------------------------------------
 
 Said = dict[tuple[str, str], str]
-"""Means with three decimals, by system and score; on pages in percent."""
+"""Means by system and score: in percent on pages, with three decimals elsewhere."""
 
 
 def rows_of(page: str) -> list[list[tuple[str, str]]]:
