@@ -108,7 +108,7 @@ def test_a_judge_that_changes_is_named_with_the_checks(
     pushed(world.project, ago=3, kept=0.8)
     for claimed in claim(watch):
         jobs.carry_out(claimed, perform)
-    # While a period is judged, a new name asks nothing: the anchors follow at its end.
+    # While a period is judged, a new name has no effect: anchors are asked at the end of the period.
     JudgeCall.objects.create(judge=llm_judge, key="k", step="check", served_model="scripted-2")
     for claimed in claim(watch):
         jobs.carry_out(claimed, perform)
@@ -235,7 +235,7 @@ def test_a_criterion_is_watched_by_the_judges_ratings_and_a_new_version_begins_a
     assert (means[0] >= 0.75, means[1] >= 0.75, means[2]) == (True, True, 0.25)
     assert (report.state, [alarm.cause for alarm in report.alarms]) == ("worse", ["either"])
     assert report.sentence.startswith("The judge's tone fell by")
-    # Anchors are claims, and nobody asked about claims here.
+    # Anchors are claims, and this watch does not judge claims.
     assert report.anchors == ()
     set_criteria(world.project, [Criterion("tone", "Is it calm?", (1, 5), answered_by="judge")])
     reopen(watch)
