@@ -121,7 +121,7 @@ class Heartbeat:
 
 
 def give_memory_back() -> None:
-    """Free what ended jobs left: garbage in cycles, which Python seldom looks for in a worker, and free memory.
+    """Collect cyclic garbage, which Python seldom does in a worker, and return free memory to the system.
 
     Without this, a worker grows with every job, because each job has its own thread, whose free memory glibc keeps.
     """

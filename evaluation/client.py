@@ -186,7 +186,7 @@ class Coverdict:
                 patience.wait(self._no_answer(broken))
                 continue
             if not self._has_answered:
-                # The address is right, so a refusal that passes is worth the whole patience.
+                # The address is right, so a temporary refusal gets the whole time limit.
                 self._has_answered, patience = True, _RetryLimit(self.patience)
             if answer.is_success:
                 return _content(answer)

@@ -1,4 +1,4 @@
-"""Check a page with axe-core for people with impairments, and check that it does not scroll sideways."""
+"""Checking a page with axe-core for accessibility, and for scrolling sideways."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page, ViewportSize
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# Stylesheets alone tell the dark from the light, so nothing else can differ.
+# Only style sheets differ between dark and light, so only rules about colours are checked twice.
 OF_COLOUR = ["color-contrast", "link-in-text-block"]
 RUN = """
 async (rules) => {
@@ -29,9 +29,9 @@ def _axe() -> str:
 
 
 def violations(page: Page, *also: ViewportSize) -> list[str]:
-    """The faults of a page in light, in dark and in other sizes: the rule, the place and the element."""
+    """Return the faults of a page in light, in dark and in other sizes: rule, place and element."""
     if not page.evaluate("'axe' in window"):
-        # Evaluated by the browser's own debugger, so the page's policy needs no hole for it.
+        # The browser's debugger runs the script, so the content policy needs no exception.
         page.evaluate(_axe())
     before = page.viewport_size
     assert before
@@ -46,7 +46,7 @@ def violations(page: Page, *also: ViewportSize) -> list[str]:
 
 
 def runs_off(page: Page, size: ViewportSize | None = None) -> list[str]:
-    """That the page scrolls sideways, if it does; it keeps the size."""
+    """Return a message if the page scrolls sideways. The size of the window is restored."""
     if size:
         page.set_viewport_size(size)
     is_wider = page.evaluate("document.documentElement.scrollWidth > innerWidth")

@@ -1,4 +1,4 @@
-"""A real Chromium for tests, and an eye on what its pages complain about."""
+"""A real Chromium for tests, which records the errors of its pages."""
 
 import os
 import shutil
@@ -30,14 +30,14 @@ QUIET = [
 ]
 DESKTOP: ViewportSize = {"width": 1280, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
-# An answer of 4xx to one of these is a broken page; to anything else it may be what a test is about.
+# A 4xx response to one of these is a broken page. Other requests may get 4xx on purpose.
 PARTS_OF_A_PAGE = {"stylesheet", "script", "image", "font"}
 FAILED, BROKEN = 500, 400
 REST_MS, LONGEST_REST_MS = 20, 1000
-# Long enough for a machine that does much else: a wait that is over early costs nothing.
+# Wait long enough for a busy machine; waits end as soon as their condition holds.
 PATIENCE_MS = 60_000
 AHEAD_S = 20
-# Chromium says in the console what the response says already, and more exactly.
+# Chromium's console repeats these errors, which the responses describe more exactly.
 SAID_BY_THE_RESPONSE = "Failed to load resource"
 WATCH_POLICY = """
 document.addEventListener("securitypolicyviolation", (event) =>
@@ -49,11 +49,11 @@ document.addEventListener("securitypolicyviolation", (event) =>
 
 
 class NoBrowser(Exception):
-    """This machine has no Chromium; the message says where it was looked for."""
+    """The machine has no Chromium; the message names the places that were searched."""
 
 
 def find_chromium() -> str:
-    """Path of the Chromium to use: $CHROMIUM if set, else the first of NAMES on PATH. Raises NoBrowser."""
+    """Return the path of the Chromium to use: $CHROMIUM if set, else the first of NAMES on PATH. Raises NoBrowser."""
     named = os.environ.get("CHROMIUM")
     for name in (named,) if named else NAMES:
         found = shutil.which(name)
@@ -65,9 +65,9 @@ def find_chromium() -> str:
 
 @contextmanager
 def running() -> Iterator[Browser]:
-    """A headless Chromium for the length of a with block. Raises NoBrowser if there is none to start."""
+    """Run a headless Chromium within the with block. Raises NoBrowser if there is none."""
     program = find_chromium()
-    # Chromium's sandbox refuses to run as root.
+    # Chromium's sandbox does not run as root.
     flags = [*QUIET, "--no-sandbox"] if os.geteuid() == 0 else QUIET
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=flags)
@@ -79,8 +79,9 @@ def running() -> Iterator[Browser]:
 
 @contextmanager
 def standing_still(page: Page) -> Iterator[None]:
-    """No time passes for the page within the block but by `page.clock.run_for(ms)`: at once is at once, however slow
-    the machine. `page.clock.install()` comes before anything is opened. At first the clock jumps ahead by AHEAD_S.
+    """Stop the page's clock within the with block. Only `page.clock.run_for(ms)` advances it, so that a slow machine
+    does not change the result. Call `page.clock.install()` before opening a page. At the start, the clock advances by
+    AHEAD_S.
     """
     page.clock.pause_at(page.evaluate("Date.now()") / 1000 + AHEAD_S)
     yield
@@ -89,7 +90,7 @@ def standing_still(page: Page) -> Iterator[None]:
 
 @dataclass
 class Watch:
-    """The complaints of a test's pages: errors, exceptions, refused content, broken parts."""
+    """Records the problems of a test's pages: errors, exceptions, refused content, broken parts."""
 
     complaints: list[str] = field(default_factory=list)
     under_way: int = 0
@@ -104,7 +105,7 @@ class Watch:
         context.on("requestfailed", lambda _: self._count(-1))
 
     def expect(self, text: str) -> None:
-        """Take complaints that contain this text off the list: the test caused them on purpose."""
+        """Remove recorded problems that contain this text, because the test caused them on purpose."""
         self.complaints = [complaint for complaint in self.complaints if text not in complaint]
 
     def _count(self, by: int) -> None:
@@ -125,7 +126,7 @@ class Watch:
 
 @dataclass
 class Desk:
-    """Opens pages for the people of one test, each in a browser context (cookies, storage) of its own."""
+    """Opens pages for the people of one test, each in its own browser context (cookies, storage)."""
 
     browser: Browser
     address: str
@@ -133,7 +134,7 @@ class Desk:
     contexts: list[BrowserContext] = field(default_factory=list)
 
     def __call__(self, *, viewport: ViewportSize = DESKTOP, **options: Any) -> Page:
-        """A page for one person; `goto("/…")` is relative to the live server."""
+        """Open a page for one person; `goto("/…")` is relative to the live server."""
         context = self.browser.new_context(base_url=self.address, viewport=viewport, **options)
         context.set_default_timeout(PATIENCE_MS)
         self.watch.over(context)
@@ -149,7 +150,7 @@ class Desk:
                 self.watch.complaints.append(f"closing: {fault}")
 
     def _come_to_rest(self, context: BrowserContext) -> None:
-        """Let what the pages have asked be answered while they are there to complain of the answer."""
+        """Wait for the answers to all requests of the pages, so that their problems are recorded."""
         for _ in range(0, LONGEST_REST_MS, REST_MS):
             if context.pages:
                 context.pages[0].wait_for_timeout(REST_MS)

@@ -1,8 +1,8 @@
-"""Start the services of the tests before Django reads its settings, and give the fixtures that all tests share.
+"""Start the services of the tests before Django reads its settings, and define the fixtures that all tests share.
 
-Environment: `DATABASE_URL` uses that database, `NOPG=1` SQLite; otherwise a PostgreSQL from the wheel is
-started. `REQUIRE_PG`, `REQUIRE_BROWSER` and `REQUIRE_REDIS` turn a missing part into a failure; `CHROMIUM`
-names a browser; `COVERDICT_DATA` the folder of judged data for the tests that need it.
+Environment: `DATABASE_URL` uses that database, `NOPG=1` SQLite; otherwise a PostgreSQL from the wheel is started.
+`REQUIRE_PG`, `REQUIRE_BROWSER` and `REQUIRE_REDIS` turn a missing part into a failure. `CHROMIUM` names a browser,
+`COVERDICT_DATA` the folder of judged data.
 """
 
 import atexit
@@ -29,7 +29,7 @@ SETTINGS = "annotation.config.settings.test"
 
 
 def _own_folder() -> None:
-    """A var/ of the run's own: no test touches the data of anyone who runs it."""
+    """Use a var/ folder for this test run only, so that tests do not change the data of their user."""
     folder = tempfile.mkdtemp(prefix="coverdict-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ["COVERDICT_VAR"] = folder
@@ -48,12 +48,14 @@ def _own_database() -> None:
         raise pytest.UsageError(f"{reason}. NOPG=1 runs the tests on SQLite instead.") from reason
     atexit.register(server.stop)
     os.environ["DATABASE_URL"] = server.url
-    # A statement that runs or waits for ever would hold its locks after its test was given up, and the next tests too.
+    # Without this limit, a statement that hangs would keep its locks after its test and disturb the next tests.
     os.environ["PGOPTIONS"] = "-c statement_timeout=200s"
 
 
 def _examples() -> None:
-    """The same examples in every run: a run fails by what was changed. `--hypothesis-profile=search` seeks new ones."""
+    """Use the same examples in every run, so that only changes cause failures. `--hypothesis-profile=search` uses new
+    ones.
+    """
     repeatable = hypothesis.settings(derandomize=True, database=None, deadline=None, print_blob=True)
     hypothesis.settings.register_profile("repeatable", repeatable)
     hypothesis.settings.register_profile("search", max_examples=2_000, deadline=None, print_blob=True)
@@ -61,27 +63,27 @@ def _examples() -> None:
 
 
 def _heed_interrupts() -> None:
-    """A shell has what it starts in the background ignore SIGINT, and children would inherit that."""
+    """Restore SIGINT, because a shell lets background processes ignore it and children would inherit that."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _prepare() -> None:
     _heed_interrupts()
-    # The processes of pytest-xdist inherit what their controller prepared, except the folder.
+    # The processes of pytest-xdist inherit the preparations of their controller, except the folder.
     is_controller = "PYTEST_XDIST_WORKER" not in os.environ
     if is_controller and os.environ.get("DJANGO_SETTINGS_MODULE"):
         raise pytest.UsageError("Unset DJANGO_SETTINGS_MODULE: the tests bring their own settings.")
     os.environ["DJANGO_SETTINGS_MODULE"] = SETTINGS
-    # Four processes share the machine: threads of each for matrices would only wait for one another.
+    # Four processes share the machine, so several threads per process would slow each other down.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _own_folder()
     if is_controller:
-        # A broker or a judge of the machine's user is not for tests.
+        # Tests must not use a broker or a judge of the user.
         for name in ("CELERY_BROKER_URL", "COVERDICT_JUDGE_URLS"):
             os.environ.pop(name, None)
         _own_database()
-    # pytest-django sets Django up only if it finds the settings loaded.
+    # Load the settings now, because pytest-django sets Django up only if they are loaded.
     assert settings.DATABASES
 
 
@@ -90,9 +92,9 @@ _examples()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests last: Playwright keeps an event loop running in the main thread; others need none.
+    """Run browser tests last, because Playwright keeps an event loop running in the main thread.
 
-    Of these the slow ones first, so that no worker is alone with them at the end.
+    The slow ones come first, so that no worker runs one alone at the end.
     """
     for item in items:
         names = getattr(item, "fixturenames", ())
@@ -112,7 +114,7 @@ def _turn(item: pytest.Item) -> int:
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of tests stay to the end, so nothing of them is looked through for garbage again."""
+    """Exclude the collected tests from garbage collection, because they exist until the end."""
     gc.freeze()
 
 
@@ -125,8 +127,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None) -> Iterator[None]:
-    """pytest-django's own, with a quick end for tests that commit."""
-    # Imported here: this file is read before Django is set up.
+    """Extend pytest-django's fixture: tests that commit end quickly."""
+    # Import it here, because this file is read before Django is set up.
     from tests.emptying import only_what_is_filled
 
     with only_what_is_filled():
@@ -135,8 +137,8 @@ def django_db_setup(django_db_setup: None) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator["Browser"]:
-    """The run's one Chromium."""
-    # The loop that Playwright runs in this thread makes Django take every query for one inside a coroutine.
+    """The only Chromium of the test run."""
+    # Playwright runs an event loop in this thread, so Django would refuse queries as calls from a coroutine.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     try:
         with browsers.running() as chromium:
@@ -149,13 +151,13 @@ def browser() -> Iterator["Browser"]:
 
 @pytest.fixture
 def desk(browser: "Browser", live_server: Any) -> Iterator[browsers.Desk]:
-    """Pages for several people: `ana, ben = desk(), desk(viewport=PHONE)`.
+    """Return a function that opens pages for several people: `ana, ben = desk(), desk(viewport=PHONE)`.
 
-    The test fails at its end if any of them complained: a console error, an exception, content that the
-    policy refused, a script or image that was not there, an answer of 5xx. `desk.watch.expect(text)` takes
-    back what the test caused on purpose.
+    The test fails at its end if a page had a problem: a console error, an exception, content that the policy refused,
+    a missing script or image, or a 5xx response. `desk.watch.expect(text)` removes problems that the test caused on
+    purpose.
     """
-    # Imported here: this file is read before Django is set up.
+    # Import it here, because this file is read before Django is set up.
     from tests.traffic import Traffic
 
     with Traffic():
@@ -174,7 +176,7 @@ def page(desk: Callable[[], "Page"]) -> "Page":
 
 @pytest.fixture
 def redis_url() -> Iterator[str]:
-    """A Redis of this test's own, empty."""
+    """An empty Redis for this test only."""
     try:
         with redis_server.running() as url:
             yield url
@@ -184,9 +186,9 @@ def redis_url() -> Iterator[str]:
 
 @pytest.fixture
 def subprocess_env(transactional_db: None, tmp_path: Path) -> dict[str, str]:
-    """Environment for a process that works beside the test, on its database, with a queue of its own.
+    """The environment for a process that runs during the test, with its database and a queue of its own.
 
-    Add CELERY_BROKER_URL for another broker than files.
+    Set CELERY_BROKER_URL to use a broker other than files.
     """
     from urllib.parse import quote
 
@@ -210,7 +212,7 @@ def subprocess_env(transactional_db: None, tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def judged_data() -> Path:
-    """The folder of judged data that COVERDICT_DATA names; the test is skipped where it names none."""
+    """Return the folder of judged data that COVERDICT_DATA names; skip the test if it names none."""
     folder = os.environ.get("COVERDICT_DATA")
     if not folder:
         pytest.skip("COVERDICT_DATA names no folder of judged data")

@@ -1,7 +1,7 @@
-"""Empties the database after a test that commits.
+"""Emptying the database after a test that commits.
 
-Django's own way truncates every table and makes content types and permissions again, which costs more than most
-tests. Here only tables that hold rows are emptied, and what migrations filled stays.
+Django's own way truncates every table and creates content types and permissions again, which takes longer than most
+tests. Here only tables with rows are emptied, and rows of migrations stay.
 """
 
 from collections.abc import Iterator
@@ -18,16 +18,16 @@ APPEND_ONLY = "annotation_event"
 
 @contextmanager
 def only_what_is_filled() -> Iterator[None]:
-    """Tests that commit end with `empty` for the length of a with block."""
+    """Make tests that commit end with `empty`, within the with block."""
     with patch.object(TransactionTestCase, "_fixture_teardown", lambda _: empty()):
         yield
 
 
 def empty() -> None:
-    """Withdraw every row but those that migrations made."""
+    """Delete all rows except those that migrations created."""
     tables = sorted(set(connection.introspection.django_table_names()) - FILLED_BY_MIGRATIONS)
     questions = (f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM {table})" for table in tables)
-    # References are checked at the end of the transaction, so the order of tables does not matter.
+    # Foreign keys are checked at the end of the transaction, so the order of tables does not matter.
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join(questions))
         for (table,) in cursor.fetchall():

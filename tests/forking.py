@@ -1,6 +1,7 @@
-"""Processes that start quickly: forks of one Python that has the packages loaded, and nothing of the application.
+"""Processes that start quickly: forks of a Python process that has loaded the packages but no part of the
+application.
 
-Settings are read once in a process, so what they make of an environment takes a process for each.
+A process reads settings only once, so each environment needs its own process.
 """
 
 import atexit
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 ROOT = Path(__file__).resolve().parents[1]
-# Neither these nor `evaluation` read an environment or settings when they are loaded.
+# These packages and `evaluation` read neither the environment nor settings when they are imported.
 LOADED = (
     "celery",
     "csp",
@@ -30,7 +31,7 @@ KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "COVERDICT_VAR")
 
 
 def run(code: str, *arguments: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
-    """The result and output of `python -c code` in this environment, of which this process gives only `KEPT`."""
+    """Run `python -c code` with this environment and the variables in `KEPT`; return its result and output."""
     own = {name: value for name in KEPT if (value := os.environ.get(name))}
     asked = {name: value for name, value in {**own, **environment}.items() if value is not None}
     with tempfile.TemporaryDirectory() as folder:
@@ -55,7 +56,7 @@ def _server() -> subprocess.Popen[str]:
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.forking"],
         cwd=ROOT,
-        # A fork has one thread only, so there must be no others.
+        # A fork has only one thread, so the process must have no others.
         env={"PATH": os.environ["PATH"], "OPENBLAS_NUM_THREADS": "1"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -66,7 +67,7 @@ def _server() -> subprocess.Popen[str]:
 
 
 def _next_fork() -> str | None:
-    """The code that this process, a fork, is to run; None in the server at the end."""
+    """Return the code that this fork is to run; None in the server at its end."""
     for line in sys.stdin:
         wanted = json.loads(line)
         if child := os.fork():
@@ -86,5 +87,5 @@ if __name__ == "__main__":
     for name in LOADED:
         import_module(name)
     if code := _next_fork():
-        # At the top, so that the fork ends as any process does: its exit code, its traceback.
+        # Run it at the top level, so that exit code and traceback are those of a usual process.
         exec(code, {"__name__": "__main__"})

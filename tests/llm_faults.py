@@ -1,6 +1,6 @@
-"""The faults that servers and networks are known for, by what a judge does about them.
+"""Known faults of servers and networks, grouped by a judge's reaction.
 
-Those with a reason name words of it that the unscored results must tell.
+A fault with a reason names words that the reason of the unscored results must contain.
 """
 
 import json
@@ -13,7 +13,7 @@ TIMEOUT_SECONDS = 2.0
 
 
 def each(change: Callable[[Answer], Answer]) -> Callable[[Answer], Answer]:
-    """The change, made to every entry of an answer, also to the claims within a unit."""
+    """Apply the change to every entry of an answer, including the claims within a unit."""
 
     def changed(entry: Answer) -> Answer:
         nested = entry.get("claims", [])
@@ -25,12 +25,12 @@ def each(change: Callable[[Answer], Answer]) -> Callable[[Answer], Answer]:
 
 
 def listed(change: Callable[[list[Answer]], list[Answer]]) -> Callable[[Answer], Answer]:
-    """The change, made to every list of an answer."""
+    """Apply the change to every list of an answer."""
     return lambda answer: {name: change(entries) for name, entries in answer.items()}
 
 
 def with_strings(entry: Answer) -> Answer:
-    """Every number of an entry as a string."""
+    """Replace the numbers of an entry by texts."""
     changed = dict(entry)
     for name in ("unit", "probability", "value"):
         if name in changed:
@@ -41,7 +41,7 @@ def with_strings(entry: Answer) -> Answer:
 
 
 def renamed(entry: Answer) -> Answer:
-    """Under an id, or a unit's number, that was not asked about."""
+    """Replace the id, or the unit's number, by one that was not asked about."""
     return {**entry, "id": f"x{entry.get('id')}", "unit": 1000 + int(entry.get("unit", 0))}
 
 
@@ -66,7 +66,7 @@ def each_opposite(entry: Answer) -> Answer:
 
 
 def draft(text: str) -> str:
-    """The opposite of an answer, which a model may think of before it answers."""
+    """Write the opposite of an answer, as a model may do before it answers."""
     return json.dumps(
         {
             name: [each_opposite(entry) if isinstance(entry, dict) else entry for entry in entries]

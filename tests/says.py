@@ -1,8 +1,8 @@
-"""Search a page for a word: random ids and tokens in it may contain the same letters."""
+"""Searching a page for a word; random ids and tokens may contain its letters."""
 
 import re
 
 
 def says(text: str, word: str) -> bool:
-    """True if the word occurs in the text with neither a letter nor a digit beside it."""
+    """Return True if the word occurs in the text with neither a letter nor a digit beside it."""
     return re.search(rf"(?<![0-9A-Za-z]){re.escape(word)}(?![0-9A-Za-z])", text) is not None

@@ -1,7 +1,7 @@
-"""Take the pictures of README and of the tutorial.
+"""Take the pictures of README and the tutorial.
 
-From a running demo: `python -m tests.shots http://127.0.0.1:8000 docs`. Those of the tutorial, by walking through it,
-from the setup link of an empty one: `python -m tests.shots http://127.0.0.1:8000/setup/SECRET/ docs`.
+From a running demo: `python -m tests.shots http://127.0.0.1:8000 docs`. The pictures of the tutorial need the setup
+link of an empty installation: `python -m tests.shots http://127.0.0.1:8000/setup/SECRET/ docs`.
 """
 
 import re
@@ -17,13 +17,13 @@ from playwright.sync_api import Browser, Page, ViewportSize
 from tests import browser as browsers
 
 DOCS = Path(__file__).parents[1] / "docs"
-# Small enough to be read where a picture is shown at a third of a page.
+# Small enough to be readable in a picture with a third of a page's width.
 SCREEN: ViewportSize = {"width": 1000, "height": 620}
 
 
 @dataclass(frozen=True)
 class Shot:
-    """A page as one person sees it, and the way there."""
+    """A page as one person sees it, and the way to it."""
 
     person: str
     go: Callable[[Page], None]
@@ -52,7 +52,7 @@ def see_form(page: Page) -> None:
     page.goto("/p/harbour/work/")
     page.get_by_role("link", name=re.compile("^(Start|Continue)$")).first.click()
     page.locator("[data-see]").wait_for()
-    # The later shots find the form as the first one left it.
+    # Later pictures need the form as the first picture left it.
     if page.locator("[data-answered-count]").inner_text() == "0":
         for key in "a5b4c":
             page.keyboard.press(key)
@@ -71,7 +71,7 @@ def leaderboard(page: Page) -> None:
 
 
 def wait_for_statistics(page: Page) -> None:
-    """They are made in the background."""
+    """Wait until a worker has computed the statistics."""
     while page.get_by_role("link", name="Refresh").count():
         page.wait_for_timeout(1000)
         page.reload()
@@ -89,7 +89,7 @@ SHOTS: dict[str, Shot] = {
 
 
 def tutorial(link: str, folder: Path) -> None:
-    """The steps of the tutorial, with a picture for each step that shows one."""
+    """Do the steps of the tutorial, and take the picture of each step that has one."""
 
     with browsers.running() as browser:
         page = browser.new_page(viewport=SCREEN, device_scale_factor=1, color_scheme="light")

@@ -1,4 +1,4 @@
-"""The modules of the project, read; and parsed where it matters: that takes a second for every two hundred."""
+"""Reading the modules of the project and parsing only matching ones; parsing takes a second for two hundred modules."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def modules(*rooms: str, holding: str) -> Iterator[tuple[str, ast.Module]]:
-    """The modules in these folders whose text holds the pattern, by their places."""
+    """Yield the parsed modules in these folders whose text contains the pattern, with their paths."""
     for room in rooms:
         for path in sorted((ROOT / room).rglob("*.py")):
             text = path.read_text(encoding="utf-8")
@@ -18,5 +18,5 @@ def modules(*rooms: str, holding: str) -> Iterator[tuple[str, ast.Module]]:
 
 
 def named_by(call: ast.Call) -> str:
-    """The name that a call uses, without its module: `x.hint(...)` is a hint."""
+    """Return the name that a call uses, without its module: "hint" for `x.hint(...)`."""
     return str(getattr(call.func, "attr", "") or getattr(call.func, "id", ""))

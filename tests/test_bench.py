@@ -1,4 +1,4 @@
-"""The benchmark's own machinery."""
+"""The machinery of the benchmark."""
 
 import importlib
 import json

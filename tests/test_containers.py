@@ -1,7 +1,7 @@
-"""The image of deploy/Containerfile, built and started with the tests' own PostgreSQL and Redis.
+"""The image of deploy/Containerfile, built and started with a PostgreSQL and a Redis for tests.
 
-A machine without an engine or the base image is told so as a missing part. `COVERDICT_BASE_IMAGE` names another base,
-such as one that debootstrap made: Debian with python3 and python3-venv.
+Without an engine or the base image, the tests are skipped as a missing part. `COVERDICT_BASE_IMAGE` names another
+base, such as one made by debootstrap: Debian with python3 and python3-venv.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 @dataclass(frozen=True)
 class Engine:
-    """podman or docker, and what every container of ours is given."""
+    """podman or docker, with the options of all our containers."""
 
     program: str
     given: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Engine:
 
     @contextmanager
     def service(self, *words: str) -> Iterator[None]:
-        """A container for the length of a with block; it must end without error when stopped."""
+        """Run a container within the with block; it must stop without an error."""
         name = self.run("run", "--detach", *self.given, IMAGE, *words)
         try:
             yield
@@ -71,7 +71,7 @@ def engine() -> Iterator[Engine]:
     if tried.returncode:
         parts.missing("containers", f"{BASE} does not start: {tried.stderr.strip().splitlines()[-1]}")
     with ExitStack() as stack:
-        # The image's user is neither we nor PostgreSQL's, so for once the socket is open to others of this machine.
+        # The image's user is neither this process's nor PostgreSQL's, so the socket must be open to other users here.
         open_to_all = {**postgres.QUICK, "unix_socket_permissions": "0777"}
         server = postgres.start(postgres.Options(settings=open_to_all))
         stack.callback(server.stop)
@@ -108,7 +108,7 @@ def test_the_image_serves_and_works_as_nobody_in_particular(engine: Engine) -> N
 
 
 def ready(port: int) -> None:
-    """Wait until /readyz says that all is there."""
+    """Wait until /readyz reports that all parts are ready."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}/readyz", headers={"Host": NAME})
     end = time.monotonic() + UP_SECONDS
     while True:

@@ -1,5 +1,5 @@
-"""`docs/deploy.md`, command by command, on a machine made of a folder: the program from the locks, PostgreSQL, Redis,
-the environment file, what the units start, nginx with TLS. Not run: packages, users and systemd, a machine's own.
+"""The commands of `docs/deploy.md`, on a machine that is a folder: the program from the locks, PostgreSQL, Redis, the
+environment file, the programs of the units, and nginx with TLS. Packages, users and systemd are not tested.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ pytestmark = pytest.mark.process
 
 
 def blocks(kind: str = "server", page: str = PAGE) -> list[str]:
-    """The commands of one kind of block, in order; those of `server` lead to a judged project."""
+    """Return the commands of one kind of block, in order; those of `server` lead to a judged project."""
     return re.findall(rf"```sh {kind}\n(.*?)```", page, re.DOTALL)
 
 
@@ -85,7 +85,7 @@ def named_values(text: str) -> dict[str, str]:
 
 @dataclass
 class Machine:
-    """A folder in the place of /, with the project in it, and servers of its own."""
+    """A folder instead of /, with the project in it, and with its own servers."""
 
     root: Path
     sockets: str
@@ -95,7 +95,7 @@ class Machine:
     )
 
     def here(self, text: str) -> str:
-        """The text with the folder's paths, free ports and our servers, and without other users."""
+        """Replace paths, ports, servers and users in the text by those of this machine."""
         text = text.replace("/usr/bin/python3 ", "python3 ")
         text = text.replace("/usr/sbin/runuser -u coverdict -- ", "")
         text = text.replace("runuser -u postgres -- ", "PGUSER=postgres ")
@@ -109,11 +109,11 @@ class Machine:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment of a login, and the places of PostgreSQL's programs and socket."""
+        """Return the environment of a login, with the paths of PostgreSQL's programs and socket."""
         login = {name: os.environ[name] for name in FROM_THE_LOGIN if name in os.environ}
         packages = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_"))}
         path = os.pathsep.join([f"{self.root}/usr/local/bin", str(postgres.binaries()), login["PATH"]])
-        # Compiled when it is imported: pip would compile ten times as much.
+        # Compile modules only when they are imported; pip would compile ten times as many.
         packages["PIP_COMPILE"] = "0"
         return {**login, **packages, "PATH": path, "PGHOST": self.sockets, "name": NAME}
 
@@ -134,7 +134,9 @@ class Machine:
 
     @contextmanager
     def service(self, name: str) -> Iterator[None]:
-        """The process of a unit with its environment, from when it is ready; it must end without error when stopped."""
+        """Run the process of a unit with its environment until the end of the with block; it must stop without an
+        error.
+        """
         asked = unit(name)
         own = named_values(Path(self.here(asked["EnvironmentFile"])).read_text())
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notices:
@@ -161,7 +163,7 @@ class Machine:
             ["nginx", "-p", self.root, "-c", self.root / "nginx.conf", "-g", "daemon off;"]
         )
         try:
-            # On a busy machine it listens a moment after it has started.
+            # On a busy machine, it listens only some time after its start.
             self.run(
                 f"curl --insecure --silent --output /dev/null --retry 3 --retry-connrefused --retry-delay 1"
                 f" --max-time 30 https://127.0.0.1:{self.ports['443']}/nothing || [ $? -ne 7 ]"
@@ -175,7 +177,7 @@ class Machine:
 
     @contextmanager
     def slow_clients(self) -> Iterator[None]:
-        """As many clients as would occupy every thread of the application, without nginx: some send half a form."""
+        """Open connections that send half a form: without nginx, they would occupy every thread of the application."""
         trust = ssl.create_default_context(cafile=self.root / "etc/ssl/certs/coverdict.pem")
         form = f"POST /accounts/login/ HTTP/1.1\r\nHost: {NAME}\r\nContent-Length: 1000\r\n\r\nusername=a"
         with ExitStack() as stack:
@@ -187,7 +189,7 @@ class Machine:
             yield
 
     def ask(self, path: str, header: str = "") -> str:
-        """Head and body of a page, from nginx over TLS."""
+        """Return head and body of a page, requested from nginx over TLS."""
         return self.run(
             "curl --silent --show-error --retry 20 --retry-connrefused --retry-delay 1 --include"
             " --cacert /etc/ssl/certs/coverdict.pem"
@@ -231,7 +233,7 @@ def test_the_page_leads_to_a_judged_project_behind_nginx_with_tls(machine: Machi
         file.write(f"METRICS_TOKEN={METRICS_TOKEN}\n")
     with machine.service(UNITS[0]), machine.service(UNITS[1]):
         if shutil.which("nginx") is None:
-            # What does not need it goes on; the rest is told as skipped at the end.
+            # The other parts continue, and the end of the run reports this part as skipped.
             said = machine.run(project)
         else:
             machine.run(certificate)
@@ -253,7 +255,7 @@ def test_the_page_leads_to_a_judged_project_behind_nginx_with_tls(machine: Machi
     assert re.search(r"^ +\d +\w+ .*0\.\d\d", said, re.MULTILINE)
     if shutil.which("nginx") is None:
         pytest.skip("nginx is not on PATH, so its part was left out; all before and after it was run")
-    # Without the application, nginx has errors to log.
+    # Without the application, nginx logs errors.
     with machine.nginx():
         for path in (link, f"/accounts/login/?next={link}"):
             address = f"https://127.0.0.1:{machine.ports['443']}{path}"
@@ -290,7 +292,7 @@ def test_every_command_of_coverdict_is_one_that_there_is() -> None:
     for line in called:
         name, *words = shlex.split(line)
         assert name in SERVER_COMMANDS
-        # Raises SystemExit for an option that there is not.
+        # This raises SystemExit for an option that does not exist.
         load_command_class("annotation", name).create_parser("coverdict", name).parse_args(words)
 
 
@@ -334,7 +336,7 @@ def test_settings_are_read_by_the_command_as_systemd_reads_them(tmp_path: Path) 
 def test_a_unit_is_one_that_systemd_takes(name: str, tmp_path: Path) -> None:
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not on PATH")
-    # A program has to be there.
+    # The unit must name an existing program.
     text = (DEPLOY / name).read_text().replace("/opt/coverdict/bin/coverdict", sys.executable)
     (tmp_path / name).write_text(text)
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""README, RELIABILITY and the pages of docs/ say what the code does: commands, names, examples and links are tried."""
+"""README, RELIABILITY and the pages of docs/ agree with the code: commands, names, examples and links are checked."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ EXAMPLES = [
     pytest.param(example, id=f"{path.stem}-{number}")
     for path, text in TEXTS.items()
     for number, example in enumerate(re.findall(r"```python\n(.*?)```", text, re.DOTALL), 1)
-    # Those of the client ask a server: `tests/annotation/api/test_client.py` has one. Those of exports read files:
-    # `test_ratings.py` and `test_weights.py` in `tests/annotation/exports` have them.
+    # Examples of the client need a server, see `tests/annotation/api/test_client.py`. Examples of exports read files,
+    # see `test_ratings.py` and `test_weights.py` in `tests/annotation/exports`.
     if "evaluation.client" not in example and "pd.read_parquet" not in example
 ]
 LINKS = [(path, link) for path, text in TEXTS.items() for link in re.findall(r"\]\(([^)\s]+)\)", text)]
@@ -57,7 +57,7 @@ OWN_COMMANDS = {name for name, app in get_commands().items() if app == "annotati
 
 
 def first_column(name: str, heading: str = "") -> list[str]:
-    """The code at the beginning of the rows of tables, below a heading if one is named."""
+    """Return the code at the beginning of the rows of tables, below a heading if one is named."""
     text = TEXTS[DOCS / f"{name}.md"]
     part = re.split(r"^## ", text.partition(f"## {heading}\n")[2], flags=re.MULTILINE)[0] if heading else text
     return re.findall(r"^\| `([\w-]+)` \|", part, re.MULTILINE)
@@ -74,7 +74,7 @@ def parser_of(name: str) -> ArgumentParser:
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_example_gives_the_values_in_its_comments(example: str) -> None:
     names: dict[str, Any] = {}
-    exec(example, names)  # the project's own words, read from its own file
+    exec(example, names)  # the example of the documentation
     told = re.findall(r"^(.*?)  # ([0-9.]+)$", example, re.MULTILINE)
     assert told
     for line, value in told:
@@ -117,7 +117,7 @@ def test_the_example_file_has_every_column_and_is_imported_by_the_commands_that_
 def test_a_command_is_one_that_there_is(command: str) -> None:
     program, *words = shlex.split(command, comments=True)
     if program == ".venv/bin/python" and words[0] == "manage.py":
-        # Raises SystemExit for an option, a choice or a number of arguments that there is not.
+        # This raises SystemExit for an unknown option or choice, or a wrong number of arguments.
         parser_of(words[1]).parse_args(words[2:])
     elif program == "coverdict":
         if words[0] == "gate":
@@ -175,7 +175,7 @@ def test_an_example_workflow_gates_the_example_file(
     for name in ("summaries.csv", "baseline.csv"):
         shutil.copy(DOCS / "example.csv", tmp_path / name)
     monkeypatch.chdir(tmp_path)
-    # One system of the example has a coverage of 0.5, below the bar of 0.6.
+    # One system of the example has a coverage of 0.5, below the minimum of 0.6.
     program, *words = shlex.split(gate)
     assert (program, main(words)) == ("coverdict", 3)
     artifacts = whole.get("summaries", {}).get("artifacts", {}).get("reports", {})
@@ -204,7 +204,7 @@ def test_the_columns_of_exports_are_those_that_are_written() -> None:
 
 
 def exported_columns(heading: str) -> list[tuple[str, str]]:
-    """Names and types, of which a row may have several names."""
+    """Return the names and types of columns; a row of the table may have several names."""
     part = TEXTS[DOCS / "exports.md"].partition(f"## {heading}\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (`[^|]*`) \| (\w+) \|", part, re.MULTILINE)
     return [(name, kind) for names, kind in rows for name in re.findall(r"`(\w+)`", names)]
@@ -254,7 +254,7 @@ def test_a_link_leads_somewhere(path: Path, link: str) -> None:
     target = (path.parent / name).resolve() if name else path
     assert target.is_file()
     if path.parent == DOCS:
-        # The app serves the folder and nothing else.
+        # The application serves only this folder.
         assert target.parent == DOCS
         assert target.suffix in {".md", *FILE_TYPES}
     if anchor:

@@ -1,4 +1,4 @@
-"""Locks, and what no file of the project may hold."""
+"""Locks, and texts that no file of the project may contain."""
 
 import ast
 import re
@@ -13,7 +13,7 @@ from tests.sources import modules
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
-# Put together here, so that this file does not hold what it looks for.
+# The patterns are concatenated, so that this file does not match itself.
 REGISTRIES = re.compile(
     "|".join(("py" + r"pi\.", "python" + "hosted", "npm" + r"js\.", "files.python" + "hosted"))
 )
@@ -81,14 +81,14 @@ def test_every_package_that_a_room_imports_is_named_with_its_pin(room: str, file
         for name in files
         for line in (ROOT / "requirements" / name).read_text().splitlines()
     }
-    # The plugin of pytest is loaded by the pytest that somebody has; _typeshed is there for mypy alone.
+    # pytest loads its plugin with its own pytest; _typeshed exists only for mypy.
     ours = {*sys.stdlib_module_names, "annotation", "evaluation", "pytest", "_typeshed"}
     of_packages = packages_distributions()
 
     def is_unnamed(top: str) -> bool:
         return top not in ours and not named & {plain_name(name) for name in of_packages.get(top, [top])}
 
-    # A docstring may hold a line that looks like an import, so what is found is looked at properly.
+    # A docstring may contain a line that looks like an import, so only matches are parsed.
     looks = {top for source in (ROOT / room).rglob("*.py") for top in LIKE_IMPORT.findall(source.read_text())}
     assert looks - ours
     suspects = "|".join(filter(is_unnamed, looks))
@@ -107,7 +107,7 @@ def plain_name(package: str) -> str:
 
 
 def imported_tops(node: ast.AST) -> list[str]:
-    """The packages that an import names, without their modules."""
+    """Return the packages that an import names, without their modules."""
     if isinstance(node, ast.Import):
         return [each.name.partition(".")[0] for each in node.names]
     if isinstance(node, ast.ImportFrom) and node.module and not node.level:

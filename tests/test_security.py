@@ -1,4 +1,4 @@
-"""SECURITY.md names tests that exist, each class once."""
+"""The tests that SECURITY.md names exist, and it names each class once."""
 
 import ast
 import importlib.util
@@ -40,7 +40,7 @@ def audit_of(report: dict[str, object], control: dict[str, object]) -> int:
     return int(code)
 
 
-# As pip-audit 2.10 writes them.
+# The format of pip-audit 2.10
 ADVISORY = {"id": "PYSEC-2019-217", "fix_versions": ["2.10.1"], "aliases": [], "description": ""}
 BAD = {"dependencies": [{"name": "jinja2", "version": "2.4.1", "vulns": [ADVISORY]}]}
 GOOD = {"dependencies": [{"name": "amqp", "version": "5.4.2", "vulns": []}]}

@@ -1,4 +1,4 @@
-"""The wheel in a fresh environment: the library alone, and then with the extra the whole application."""
+"""The wheel in a new environment: first the library alone, then the application as an extra."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 @dataclass(frozen=True)
 class Fresh:
-    """An environment with nothing but the wheel and what it needs, and a home of its own."""
+    """An environment with only the wheel and its requirements, and with its own home folder."""
 
     folder: Path
 
@@ -50,7 +50,7 @@ class Fresh:
         return {"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8"}
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """In an empty folder, so that nothing of the clone is met."""
+        """Run it in an empty folder, so that it finds nothing of the clone."""
         return subprocess.run(
             self.command(*words),
             cwd=self.folder / "lib",
@@ -62,7 +62,7 @@ class Fresh:
 
 
 def pip(folder: Path, *words: str) -> None:
-    """pip in the environment; what it installs is compiled when it is imported, so only what is used."""
+    """Run pip in the environment. Modules are compiled when they are imported, so only those in use are."""
     done = subprocess.run(
         [folder / "bin" / "python", "-m", "pip", "--disable-pip-version-check", *words],
         cwd=ROOT,
@@ -78,14 +78,14 @@ def pip(folder: Path, *words: str) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """An environment with pip alone."""
+    """Create an environment with pip alone."""
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "fresh"], check=True, capture_output=True)
     return tmp_path / "fresh"
 
 
 @pytest.fixture
 def wheel(folder: Path, tmp_path: Path) -> Path:
-    """Built by pip in an environment of its own, which it throws away."""
+    """Build the wheel by pip in a temporary environment."""
     pip(folder, "wheel", "--no-deps", "--wheel-dir", str(tmp_path), ".")
     (built,) = tmp_path.glob("coverdict-*.whl")
     return built
@@ -97,7 +97,7 @@ def installed(folder: Path, wanted: str) -> Fresh:
 
 
 def test_the_wheel_gates_without_the_server_and_serves_with_it(wheel: Path, folder: Path) -> None:
-    """One environment for both, as somebody has it who begins with the library."""
+    """The test uses one environment for both, like a person who starts with the library."""
     library = installed(folder, str(wheel))
     gates_and_tests_without_the_server(library)
     server = installed(folder, f"{wheel}[server]")
@@ -107,7 +107,7 @@ def test_the_wheel_gates_without_the_server_and_serves_with_it(wheel: Path, fold
 def gates_and_tests_without_the_server(fresh: Fresh) -> None:
     there = {path.name.lower() for path in fresh.packages.iterdir()}
     assert {"django", "celery", "kombu", "pyarrow", "rest_framework", "gunicorn"} & there == set()
-    # Coverages of 0.5 and 0.83: one is below the bar.
+    # The coverages are 0.5 and 0.83; one is below the minimum.
     gate = fresh.run("coverdict", "gate", str(EXAMPLE), "--fail-under", "coverage=.6")
     assert (gate.returncode, "FAIL alder (20 words) coverage 0.50 < 0.60" in gate.stdout) == (
         3,
@@ -148,7 +148,7 @@ def imports_judges_and_serves_from_an_empty_folder(fresh: Fresh) -> None:
 
 @contextmanager
 def running(fresh: Fresh, *words: str) -> Iterator[None]:
-    """A program for the length of a with block; it must end without error when stopped."""
+    """Run a program within the with block; it must stop without an error."""
     process = subprocess.Popen(fresh.command(*words), cwd=fresh.folder / "lib", env=fresh.environment)
     try:
         yield

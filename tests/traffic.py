@@ -1,4 +1,4 @@
-"""The requests that the live server is working on: a request continues after the page that sent it is closed."""
+"""The requests that the live server is working on; a request continues after the page that sent it is closed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ LONGEST_S = 60.0
 
 
 class Traffic:
-    """Counts the requests that this process answers, anyone who sent them, for the length of a with block.
+    """Counts the requests of this process within the with block.
 
-    At its end it waits until the last one is answered. Without that, a request that nobody waits for any more
-    meets the emptying of the test's database: a deadlock, or a row that the next test finds.
+    At its end it waits for the last response. Otherwise a request could run while the test's database is emptied,
+    which would cause a deadlock, or a row that the next test finds.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Traffic:
             request_finished.disconnect(self.over)
 
     def come_to_rest(self) -> None:
-        """Wait until nothing was asked or answered for QUIET_S. TimeoutError after LONGEST_S."""
+        """Wait until there was no request and no response for QUIET_S. Raises TimeoutError after LONGEST_S."""
         give_up = time.monotonic() + LONGEST_S
         while not self._is_quiet():
             if time.monotonic() > give_up:
@@ -56,11 +56,11 @@ class Traffic:
             return not self._under_way and time.monotonic() - self._last_change > QUIET_S
 
     def started(self, **_: Any) -> None:
-        """A request has come."""
+        """Count a new request."""
         self._count(1)
 
     def over(self, **_: Any) -> None:
-        """A request is answered, also where nobody waits for the answer any more."""
+        """Count a finished request, even if its sender has left."""
         self._count(-1)
 
     def _count(self, by: int) -> None:

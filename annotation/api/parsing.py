@@ -15,7 +15,7 @@ TOO_DEEP = f"The JSON is nested more than {MOST_LEVELS} levels deep."
 
 
 class PlainJSONParser(JSONParser):
-    """A JSON parser that refuses values that databases or responses cannot hold.
+    """A JSON parser that refuses values that databases or responses cannot contain.
 
     These are nesting beyond MOST_LEVELS, NaN, infinite numbers (1e999), and lone surrogates (U+D800), which not even
     an error message could contain. The refusal is 400 `parse_error`.

@@ -117,8 +117,8 @@ def copy_rows(kind: type[Model], names: Sequence[str], rows: Iterable[tuple[Any,
     """Store rows of values for the named attributes: by COPY on PostgreSQL, by one prepared statement on SQLite.
 
     Each column that is not named gets its default, which is computed once for all rows; only `public_id` is new for
-    each row. The caller must be in a transaction. The ORM is too slow for a large file, which has a million units;
-    `tests/bench/files.py` measures this function.
+    each row. The caller must be in a transaction. The ORM would be too slow, because a large file may have a million
+    units; `tests/bench/files.py` measures this function.
     """
     quote = connection.ops.quote_name
     fields = _stored(kind)

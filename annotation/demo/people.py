@@ -50,5 +50,5 @@ def user_of(person: DemoPerson) -> User:
 
 
 def _username(person: DemoPerson) -> str:
-    # Outside of the demo, the prefix prevents that it is the name of a real account.
+    # The prefix keeps a sample account from having the same name as a real account.
     return person.username if settings.DEMO_SIGN_IN else f"sample-{person.username}"

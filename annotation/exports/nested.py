@@ -98,7 +98,6 @@ def _lines(document_set: Any, said: _Said) -> Iterator[TableRow]:
 
 
 def _only(values: Sequence[str]) -> Sequence[str] | None:
-    """A single value by itself, several values as a list."""
     return values[0] if len(values) == 1 else values or None
 
 
@@ -186,7 +185,6 @@ class _Said:
 
 
 def _filled(checks: Mapping[str, Any], value: Callable[[Any], Any]) -> Fields:
-    """The values by system that are not empty."""
     return {system: one for system, check in checks.items() if (one := value(check))}
 
 

@@ -225,7 +225,6 @@ def _checked(
 
 
 def _file_of(export: Export) -> PurePosixPath:
-    """The name of its stored file."""
     suffix = "zip" if export.level == BUNDLE else export.format
     return PurePosixPath("exports", export.public_id, f"{export.project.slug}-{export.level}.{suffix}")
 

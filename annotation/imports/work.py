@@ -316,7 +316,6 @@ def files_of(asked: Import) -> Iterator[list[NamedFile]]:
 
 
 def _names_of(asked: Import) -> list[str]:
-    """The names of the stored files."""
     return [f"{FOLDER}/{asked.public_id}/{number}" for number, _ in enumerate(asked.files, start=1)]
 
 

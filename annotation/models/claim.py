@@ -34,7 +34,9 @@ def has_number(text: str) -> bool:
 
 
 def new_queue_key() -> int:
-    """Make a random position in [0, 2^62) for queues. It orders rows with equal values and reveals nothing of them."""
+    """Make a random position in [0, 2^62) for queues. It orders rows with equal values and reveals nothing about
+    them.
+    """
     return secrets.randbits(QUEUE_KEY_BITS)
 
 

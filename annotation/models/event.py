@@ -19,7 +19,7 @@ APPEND_ONLY = "The log is append-only: an event is never changed and never delet
 
 
 class Events(models.QuerySet["Event"]):
-    """Rows that can only be added and read, except by triggers of the database and the room `privacy`."""
+    """A query set that only adds and reads entries. The package `privacy` changes them with a plain query set."""
 
     def update(self, **columns: Any) -> NoReturn:
         raise TypeError(APPEND_ONLY)

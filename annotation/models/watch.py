@@ -33,7 +33,7 @@ def _no_report() -> dict[str, object]:
 
 
 def _near(day: date) -> None:
-    # Each period since the first day is closed one by one.
+    # Limit the first day, because all periods since then are closed one by one.
     if abs(day - _today()) > LONGEST:
         raise ValidationError("Choose a first day at most two years from today.")
 
@@ -43,7 +43,7 @@ class Watch(PublicRow):
 
     `anchors` has the checks that the judge is asked again: `basis`, and `checks` by public id with the judge's first
     label. `latest` has the state, sentence and means of the last report, and names its alarms, which were logged and
-    mailed. The error of the job says for what the watch waits.
+    mailed. If the watch has to wait, the error of its job gives the reason.
     """
 
     class Length(models.TextChoices):
@@ -107,8 +107,8 @@ class Watch(PublicRow):
 class WatchPeriod(PublicRow):
     """A closed period of a watch, which is judged once.
 
-    - `total`: the summaries that existed when it was closed
-    - `run`: judges the chosen summaries, which are the run's; empty if there were none
+    - `total`: the number of summaries of the period when it was closed
+    - `run`: the run that judges the chosen summaries; null if the period has none
     - `sample`: the checks for people; `answers` counts their answers once the sample is complete
     - `basis`: the guidelines, the criteria and the judge's signature; periods of different bases are not compared
     - `values`: by score and document, the numbers of `evaluation.statistics.SampledValue` and the group

@@ -126,7 +126,7 @@ def _rename_in_rows(names: Collection[str], shown: str, gone: Counter[str]) -> N
 
 
 def _without(value: Any, names: Collection[str], shown: str, *, is_person: bool) -> Any:
-    """Remove the names from a text or JSON. In JSON, only keys that hold usernames count."""
+    """Remove the names from a text or JSON. In JSON, only keys that contain usernames count."""
     match value:
         case str() if is_person:
             name = value if value in names else value.removeprefix(CANCELLED).removesuffix(".")

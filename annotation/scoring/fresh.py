@@ -74,6 +74,5 @@ def _answers(label: str, is_empty: bool) -> CheckAnswers:
 
 @cache
 def _columns(answers: CheckAnswers) -> Columns:
-    """Compute all columns except the impact, which differs between checks with equal answers."""
     columns = derived_columns(answers, claim_id="", impact=0.0)
     return tuple(columns[name] for name in DERIVED if name != "impact")

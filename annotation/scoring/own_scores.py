@@ -39,7 +39,7 @@ class OwnScores:
     sources: Mapping[str, frozenset[str]]
 
     def of(self, summary: int) -> tuple[float | None, ...]:
-        """Return the scores of a summary in the order of `names`; None where it has no answer."""
+        """Return the scores of a summary in the order of `names`; None for a score without an answer."""
         found = self.values.get(summary, {})
         return tuple(found.get(name) for name in self.names)
 
@@ -65,7 +65,7 @@ def own_scores(project: Project, **summaries: object) -> OwnScores:
         fact = facts[rows[0].criterion_id]
         values[rows[0].summary_id][fact.name] = fact.share(fmean(row.value for row in rows))
         sources[fact.name].add("judge" if decides == "judge" else "people")
-    # Only assessors answer about unmarked units, so that criterion is a score only where they did.
+    # Only assessors answer about unmarked units, so this criterion is a score only if they gave answers.
     names = [fact.name for fact in facts.values() if fact.reads != "unmarked" or fact.name in sources]
     if project.own_weights:
         names.append(COMPOSITE)

@@ -17,7 +17,7 @@ ShownScores = dict[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class ScoreChange:
-    """A score, in [0, 1], before and after an answer or decision; None where the summary has no such score."""
+    """A score, in [0, 1], before and after an answer or decision; None if the summary has no such score."""
 
     name: str
     before: float | None

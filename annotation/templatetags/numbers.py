@@ -55,7 +55,7 @@ def points(value: float | None) -> str:
 
 @register.simple_tag
 def between(low: float, high: float, unit: str = "%") -> str:
-    """Write the bounds of a share, or of a difference of shares: "46–85 %", "−2 to 14 points"."""
+    """Format the bounds of a share, or of a difference of shares: "46–85 %", "−2 to 14 points"."""
     dash = "–" if unit == "%" else " to "
     return f"{round(100 * low)}{dash}{round(100 * high)} {unit}".replace("-", "−")
 

@@ -46,7 +46,6 @@ def why_mean(context: dict[str, Any], row: SystemRow, column: str, n: int = 0) -
 
 @register.simple_tag
 def value(row: SystemRow, column: str) -> Average:
-    """Return a system's average of a score."""
     return row.scores[column]
 
 

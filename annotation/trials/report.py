@@ -110,9 +110,9 @@ class TrialCost:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A trial of guidelines. `waiting` answers are missing; `cost` is None until none is missing.
+    """A trial of guidelines. `waiting` counts the missing answers; `cost` is None while answers are missing.
 
-    Claims that were reworded or removed since the start are not `asked` unless they were answered before.
+    `asked` omits claims that were reworded or removed since the start, unless they were answered before.
     """
 
     trial_id: str
@@ -187,8 +187,6 @@ def _trial(project: Project, trial: GuidelineTrial) -> Trial:
 
 
 class _Given(NamedTuple):
-    """The fields are in the order of `GIVEN`."""
-
     before: str
     after: str
     is_control: bool
@@ -207,7 +205,6 @@ class _Given(NamedTuple):
 
 
 def _averages(project: Project, trial: GuidelineTrial) -> dict[str, float | None]:
-    """The averages before the answers count, by system, at the target length that is shown first."""
     if trial.decision not in (None, GuidelineTrial.Decision.DROP):
         return {}
     score = SIDE_SCORES[Check.Side(trial.side)]

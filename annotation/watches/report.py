@@ -132,8 +132,8 @@ class AnchorChange:
 class AnchorTest:
     """A test of the judge after a period: it answered `flips` of `count` known checks differently than at first.
 
-    `p` is the p-value that a steady judge flips so many; None for tests of the reference, which show the usual number.
-    `changed` has these checks in the newest test, and is empty in others.
+    `p` is the p-value for a judge that has not changed; None for tests of the reference, which give the usual number of
+    flips. `changed` has the differently answered checks in the newest test, and is empty in others.
     """
 
     period: datetime
@@ -147,8 +147,8 @@ class AnchorTest:
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """The begin of an alarm: the period before had none. `cause` is `summaries` (or their documents), `judge`, or
-    `either` if people gave no answers.
+    """The first period of an alarm. `cause` is `summaries` (or their documents), `judge`, or `either` if people gave no
+    answers.
     """
 
     period: datetime
@@ -174,7 +174,7 @@ class WatchReport:
 
 
 def era_of(periods: Sequence[WatchPeriod]) -> list[WatchPeriod]:
-    """Return the judged ones of these periods, in order, since their basis last changed."""
+    """Return the judged periods since the basis last changed, in their order."""
     judged = [each for each in periods if each.basis]
     others = [place for place, each in enumerate(judged) if each.basis != judged[-1].basis]
     return judged[others[-1] + 1 :] if others else judged
@@ -255,7 +255,7 @@ def _watched(
         look.drop if look else None,
         look.detectable if look else None,
         _shifts(values(*first), values(*compared)) if watch.group_by else (),
-        # By the judge's values, because people's few answers to a document say little about it alone.
+        # Choose by the judge's values, because a document has too few answers of people.
         tuple(name.partition(" ")[2] for name in sorted(lowest, key=lowest.__getitem__)[:DOCUMENTS_SHOWN]),
     )
 

@@ -62,7 +62,7 @@ def ask_for_watches() -> None:
 def perform(claimed: Claimed, lease: Lease) -> None:
     """Take all steps that are possible now; log and mail new alarms.
 
-    Raises the Refusal of a step; the error of the job then says for what the watch waits.
+    Raises the Refusal of a step, which becomes the error of the job: the reason why the watch waits.
     """
     while any(_took(step, claimed) for step in (_end_judging, _settle, _ask_anchors, _close)):
         lease.require()
@@ -105,7 +105,7 @@ def _started(watch: Watch, summaries: list[int], *, repeat: float | None = None)
 
 
 def _end_judging(watch: Watch) -> bool:
-    """Note what the answers of a period rest on when its run has ended, and sample its checks for people."""
+    """Store the basis of a period whose run has ended, and sample its checks for people."""
     ended = watch.periods.filter(state=WatchPeriod.State.JUDGING).exclude(run__state=Run.State.ACTIVE)
     period = ended.select_related("run__judge").first()
     if period is None:
@@ -143,7 +143,7 @@ def _summaries(period: WatchPeriod) -> list[int]:
 
 
 def _basis(watch: Watch, run: Run | None, summaries: list[int]) -> str:
-    """Name what the answers rest on: guidelines, criteria, and the judge's signature; "" if no answer is usable."""
+    """Return the versions of guidelines and criteria and the judge's signature; "" if no answer is usable."""
     given = (
         Verdict.objects.filter(check_row__summary__in=summaries, label__isnull=False),
         Rating.objects.filter(summary__in=summaries, value__isnull=False),
@@ -157,7 +157,7 @@ def _basis(watch: Watch, run: Run | None, summaries: list[int]) -> str:
 
 
 def _ask_anchors(watch: Watch) -> bool:
-    """Ask the anchors after the newest judged period, again if the server names another model; note the answers."""
+    """Ask the anchors after the newest judged period, again if the server names another model; store the answers."""
     period = watch.periods.exclude(basis="").select_related("anchor_run__judge").order_by("-start").first()
     if period is None or watch.periods.filter(state=WatchPeriod.State.JUDGING).exists():
         return False
@@ -172,7 +172,7 @@ def _ask_anchors(watch: Watch) -> bool:
             return False
         of_anchors = Check.objects.filter(public_id__in=watch.anchors["checks"])
         if not (summaries := list(of_anchors.values_list("summary", flat=True).distinct())):
-            # An import replaced the texts of all anchors.
+            # All anchors are gone, because an import replaced their texts.
             return False
         period.anchor_run = _started(watch, summaries, repeat=1.0)
     period.save(update_fields=["anchor_run", "asked"])

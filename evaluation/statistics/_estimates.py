@@ -136,19 +136,22 @@ def estimate_systems_from_sample(
     Source: arXiv 2403.03208 (active inference), arXiv 2311.01453 (PPI++); docs/intervals.md describes the method.
     Example: of four documents of one item each, sampled at .5, the answers 1 and 0 give people alone the mean .5.
     """
-    # The sum z_d = sum of w (g + (xi / pi)(Y - g)) over a document's items has the population's mean for any g that
-    # does not use the document's own answers: xi is 1 for sampled items, pi is the inclusion probability, Y the
-    # answer, w the share. The estimate is the mean of z_d, its error sd(z_d, n - 1) / sqrt(D). The interval is
-    # computed on the scale of log odds (`_ranges`) with quantiles of Student's t; the degrees of freedom are the
-    # answered documents less 1 (all of the frame if items were sampled within all). g is predicted from the judge's
-    # answer and the covariates. If claims are known, answers on other systems' summaries improve the judge's
-    # (`expected_by_fold`), because those were sampled independently of this system's. Slopes are tuned without the
-    # document that they serve (without a thirtieth of the documents if there are more) and shrunk across systems
-    # (`slopes`), so more systems help; a slope may exceed 1, because a judge's answers may be too cautious. The
-    # intercept is the weighted mean of the residuals, so z_d is centred for equal chances and a useless judge gives
-    # exactly the result of people alone. Several predictors make it the difference estimator of Särndal, Swensson
-    # and Wretman, Model Assisted Survey Sampling, 1992, ch. 6. Beyond `HARMFUL` times their variance, or outside
-    # the range, people alone are used (`tuning` 0).
+    # z_d is the sum of w (g + (xi / pi)(Y - g)) over the items of document d: w is the share, xi is 1 if it is sampled,
+    # pi is the inclusion probability, Y the answer, and g a prediction. Its mean is the population's mean for any g
+    # that does not use the document's own answers. The estimate is the mean of z_d; its error is
+    # sd(z_d, n - 1) / sqrt(D). The interval is computed on the logit scale (`_ranges`) with Student's t. The degrees of
+    # freedom are the number of answered documents less 1, or of all documents if items were sampled within each.
+    #
+    # g is fitted to the judge's answer and the covariates. If claims are known, answers on other systems' summaries
+    # improve the judge's answers (`expected_by_fold`), because they were sampled independently. The slopes for a
+    # document are tuned without its answers (in thirty folds if there are more documents), and shrunk across systems
+    # (`slopes`), so more systems help. A slope may exceed 1, because a judge's answers may be too cautious. The
+    # intercept is the weighted mean of the residuals, so that z_d is centred for equal chances, and a useless judge
+    # gives exactly the result of people alone. With several predictors, this is the difference estimator of Särndal,
+    # Swensson and Wretman, Model Assisted Survey Sampling, 1992, ch. 6.
+    #
+    # People alone are used (`tuning` 0) if the variance with the judge exceeds `HARMFUL` times theirs, or if the
+    # estimate is outside the range.
     check_confidence(confidence)
     frames = {name: frame_of(name, items, covariates or {}) for name, items in systems.items()}
     known = {name: frame for name, frame in frames.items() if frame.can_be_tuned}
@@ -506,7 +509,9 @@ def _estimate(
 def _of_ratings(frame: Frame, tail: float) -> tuple[float, float, float]:
     """Return the largest lower and the smallest upper bound of the mean rating, and the most degrees of freedom.
 
-    Without a limit they are 1, 0 and infinite.
+    If fewer than `FEWEST_OFF_THE_END` ratings differ from an end of the scale, Stringer's bound limits the bound at
+    that end. If neither end has so few, the kurtosis of the documents' means limits the degrees of freedom. Values
+    without a limit are 1, 0 and infinite.
     """
     answers, means = frame.answers[frame.is_answered], frame.means_of_documents
     below, above = (

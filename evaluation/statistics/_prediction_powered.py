@@ -46,8 +46,8 @@ _ROUNDS_OF_EFFECTS = 10
 _SUREST = math.log(999)
 
 _ROUNDS_OF_SLOPES = 12
-# Each system's residual variance is averaged with the variance of all systems, which weighs as many documents as
-# this.
+# The variance of each system's residuals is averaged with that of all systems, which gets the weight of this number
+# of documents.
 _COMMON_VARIANCE = 8.0
 _FIRST_SPREAD = 0.3
 _LENT_SHARE = 0.3

@@ -55,7 +55,7 @@ class Interval:
     """A macro mean over clusters with its bootstrap interval.
 
     `mean` is None if there are no values. `low` and `high` are None with fewer than two clusters. `left_out` counts
-    the values that are None. `method` is the quantiles of the resamples that are the bounds, see `IntervalMethod`.
+    the values that are None. `method` names the rule for the bounds (`IntervalMethod`).
     """
 
     mean: float | None

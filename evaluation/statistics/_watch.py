@@ -167,7 +167,6 @@ def _joined(periods: Sequence[Period]) -> dict[str, _Values]:
 
 
 def _error(values: _Values) -> float:
-    """The variance of the mean."""
     return float(values.var(ddof=1)) / len(values)
 
 

@@ -19,7 +19,6 @@ def sections(package: str, name: str) -> dict[str, list[str]]:
 
 
 def _of(kind: str) -> dict[str, list[str]]:
-    """Return the words of a kind by the code of the language."""
     return {
         name.removeprefix(f"{kind} "): " ".join(lines).split()
         for name, lines in SECTIONS.items()

@@ -1,4 +1,4 @@
-// The time a person spent on each item: the time between signs of activity, without pauses and hidden tabs.
+// Measures the time that a person spends on each item, without long pauses and without time in hidden tabs.
 class ActiveTime {
   static #IDLE_MS = 60_000;
   static #SIGNS = ["pointerdown", "pointermove", "keydown", "wheel", "scroll", "touchmove", "focusin"];
@@ -20,13 +20,13 @@ class ActiveTime {
 
   get isActive() { return !document.hidden && performance.now() - this.#last <= ActiveTime.#IDLE_MS; }
 
-  // From now on time is counted for this item.
+  // Counts the time for this item from now on.
   turnTo(key) {
     this.#count();
     this.#on = key;
   }
 
-  // The milliseconds spent on it since they were last taken.
+  // Returns the milliseconds spent on this item since the last call.
   take(key) {
     this.#count();
     const spent = this.#spent.get(key) ?? 0;

@@ -1,4 +1,4 @@
-// Draws each <figure data-chart> from the facts at its address of the API. A table on the same page has the same values.
+// Draws each <figure data-chart> with values from the API. A table on the page has the same values.
 (() => {
   const FIGURE = "figure[data-chart]";
   const COLOURS = { ink: "--ink", soft: "--soft", line: "--line", panel: "--panel", accent: "--accent", other: "--unsure" };
@@ -7,7 +7,7 @@
   const chartOf = (figure) => window.echarts?.getInstanceByDom(plotOf(figure));
   const short = (value) => value.toFixed(3);
 
-  // A mean with its interval for each period, above the band of the reference.
+  // Draws a mean with its interval for each period, above the interval of the reference.
   function periods({ points, reference_low: low, reference_high: high }, { accent, other, soft }) {
     const held = points.filter(({ mean }) => mean !== null).map((point) => ({ ...point, name: new Date(point.start).toLocaleDateString() }));
     const spans = held.flatMap((point) => (point.low === null ? [] : [[point.name, point.low], [point.name, point.high], [point.name, null]]));
@@ -34,7 +34,7 @@
     };
   }
 
-  // The colours of the present theme, as the browser resolves the properties of base.css.
+  // Reads the colours of the current theme from the properties in base.css.
   function theme(plot) {
     return Object.fromEntries(Object.entries(COLOURS).map(([name, property]) => {
       plot.style.color = `var(${property})`;
@@ -87,7 +87,7 @@
     },
   };
 
-  // A plot gets its width when its fold opens. A plot that htmx replaced has no canvas.
+  // Draw a chart when its plot gets a width, as its fold opens. A plot that htmx replaced has no chart.
   const widths = new ResizeObserver((changed) => {
     for (const { target, contentRect } of changed) {
       const figure = target.closest(FIGURE);

@@ -1,9 +1,9 @@
-// A button with data-copy copies the text of the field that it names to the clipboard. Without scripts it is hidden.
+// A button with data-copy copies the text of the field that it names. Without scripts the button is hidden.
 for (const button of document.querySelectorAll("button[data-copy]")) {
   button.hidden = false;
   button.addEventListener("click", () => {
     document.getElementById(button.dataset.copy).select();
-    // Also pages without https have this command.
+    // This command also works on pages without HTTPS, unlike the clipboard API.
     button.textContent = document.execCommand("copy") ? "Copied" : "Press Ctrl+C";
   });
 }

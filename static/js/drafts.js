@@ -1,5 +1,5 @@
-// Unsent fields of a form with data-draft are stored in this browser under that name, for this person,
-// and restored when the form is on screen again. Without storage, they last as long as the page.
+// Stores unsent fields of forms with data-draft in this browser, per person, and restores them with the form. Without
+// storage, a draft lasts as long as the page.
 class Drafts {
   static #PREFIX = "coverdict:draft:";
   static #FORGET_MS = 30 * 24 * 60 * 60 * 1000;
@@ -10,7 +10,7 @@ class Drafts {
   constructor() {
     attempt(() => {
       for (const key of Object.keys(localStorage).filter((each) => each.startsWith(Drafts.#PREFIX))) {
-        // A draft without a time is not restored.
+        // A draft without a time is removed too.
         const at = attempt(() => JSON.parse(localStorage.getItem(key)).at);
         if (!(at > Date.now() - Drafts.#FORGET_MS)) localStorage.removeItem(key);
       }
@@ -23,7 +23,7 @@ class Drafts {
     }
   }
 
-  // `sent` are fields that were sent and then undone: they become a draft again.
+  // `sent` has fields that were sent and then undone; they become the draft.
   restore(form, sent = null) {
     if (form?.dataset.draft && sent) this.#keep(form, sent);
     const values = form?.dataset.draft && this.#read(form.dataset.draft);
@@ -39,7 +39,7 @@ class Drafts {
     if (form?.dataset.draft) attempt(() => localStorage.removeItem(this.#key(form.dataset.draft)));
   }
 
-  // Only fields: neither tokens nor the server's messages.
+  // Store only fields that a person can edit, and no token.
   #keep(form, fields = new FormData(form)) {
     const names = new Set(Drafts.#fieldsOf(form).map((field) => field.name));
     const values = [...fields].filter(([name]) => names.has(name));

@@ -1,10 +1,10 @@
-// Keys press elements on screen: an element with data-key="x" (or "1 0") is clicked, or focused if it takes text.
-// Off while typing and with modifiers; while a sheet is open only its own key and Escape work.
-// A key that is pressed before the next page is ready waits and is not lost.
+// Keys for elements: a key clicks the element with data-key="x" (or "1 0"), or focuses it if it takes text. Keys are
+// off while a person types and with modifiers. An open sheet allows only its own key and Escape. Keys that are
+// pressed before the next page is ready are stored and pressed then.
 (() => {
   const early = [];
   const CALM_MS = 400;
-  // A finger that rests on a key must not block a page's keys.
+  // The longest time in milliseconds for which digits are ignored, even if a finger rests on a key.
   const DEAF_AT_MOST_MS = 1_200;
   const SIGN_MS = 2_000;
   let isReady = false;
@@ -31,7 +31,7 @@
     else if (press(key)) event.preventDefault();
   });
 
-  // A digit is meant by its place on the keyboard: digits of any script, and those that need Shift elsewhere.
+  // Digits are recognised by their place on the keyboard, because keyboards of other scripts have other characters.
   function meant({ key, code, shiftKey }) {
     const digit = /^(?:Digit|Numpad)(\d)$/.exec(code)?.[1];
     return digit && !shiftKey && !find(key) ? digit : key;
@@ -50,8 +50,8 @@
     return true;
   }
 
-  // A page that is about to show another one makes keys wait ("hold") and presses them there ("go"). If the same
-  // digits mean something else from now on ("settle"), the remaining keys of a burst are dropped.
+  // "hold" stores keys while another page is loading, and "go" presses them there. "settle" drops the remaining
+  // digits of a burst, because they would mean something else on the new page.
   document.addEventListener("keys", ({ detail }) => {
     if (detail === "settle") {
       early.length = 0;
@@ -69,7 +69,7 @@
     return calmAt > 0;
   }
 
-  // Visible only: a screen reader is reading the next claim.
+  // Hide this message from screen readers, because they are reading the next claim.
   function showDropped(key) {
     document.querySelector(".dropped")?.remove();
     const sign = make("p", { className: "dropped", ariaHidden: "true" }, make("b", {}, key), " came too soon: press it again.");
@@ -82,13 +82,13 @@
     while (isReady && early.length) press(early.shift());
   }
 
-  // By then the deferred scripts have run, and htmx, which waits one turn, has processed the page.
+  // Wait one turn, because htmx processes the page one turn after the deferred scripts.
   addEventListener("DOMContentLoaded", () => setTimeout(() => {
     isReady = true;
     pressEarly();
   }));
 
-  // A link with a sheet opens it with its page's text, fetched once; without scripts it is a link.
+  // A link with data-sheet opens its page in a sheet, and fetches it once. Without scripts it is an ordinary link.
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-sheet]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -1,4 +1,4 @@
-// Links with data-waits wait until everything is saved (tellSaving in shared.js), and stay if saving fails.
+// Links with data-waits wait until everything is saved (tellSaving in shared.js). If saving fails, the page stays.
 (() => {
   let isBusy = false;
   let wanted = null;
@@ -9,7 +9,7 @@
     const way = wanted;
     wanted = null;
     if (detail !== "done") return;
-    // Looked up now, because saving may have changed the target of its key.
+    // Find the link again, because saving may have replaced the target of its key.
     const { key } = way.dataset;
     const now = key && [...document.querySelectorAll(`a[data-key="${key}"]`)].find((each) => !each.hidden);
     (now || way).click();
@@ -22,7 +22,7 @@
     wanted = way;
   });
 
-  // Later keys are meant for the next page and must not change this one.
+  // While a link waits, ignore keys: they are meant for the next page and must not change this one.
   document.addEventListener("keydown", (event) => {
     if (!wanted) return;
     event.preventDefault();

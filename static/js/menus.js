@@ -1,4 +1,4 @@
-// A menu of the top bar closes by Escape, which returns the focus to its name, and by a click elsewhere.
+// Escape, or a click elsewhere, closes a menu of the top bar. Escape also moves the focus to the menu's name.
 for (const sign of ["keydown", "click"]) {
   document.addEventListener(sign, ({ key, target }) => {
     if (sign === "keydown" && key !== "Escape") return;

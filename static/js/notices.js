@@ -1,8 +1,8 @@
-// Errors of requests are shown above the page, and input remains.
+// Shows errors of requests above the page. The form keeps its input.
 (() => {
   const notices = () => document.getElementById("notices");
   const STANDS = "Your input is still here. Try again.";
-  // The method of the failed request.
+  // The method of the failed request
   let failed = "";
 
   function complain(method, text) {
@@ -18,7 +18,7 @@
     request.body.delete?.("csrfmiddlewaretoken");
   });
 
-  // Errors replace nothing, unless the server names their place. 422 is a form with its errors.
+  // An error response replaces nothing, unless the server names its place. 422 is a form with its errors.
   document.addEventListener("htmx:before:response", (event) => {
     const { ctx } = event.detail;
     const { status } = ctx.response;
@@ -35,7 +35,7 @@
     if (method) complain(method, "The server cannot be reached.");
   });
 
-  // A later successful request removes the notice. After a failed act, automatic requests of the page do not.
+  // A successful request removes the notice. After a failed POST, automatic GET requests do not remove it.
   document.addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
     const isNews = ctx.request.method === "GET" && failed !== "GET";
     if (ctx.response.status < 400 && !isNews) notices().replaceChildren();

@@ -1,9 +1,9 @@
-// A form with data-once that is sent twice within a moment was sent twice by mistake.
+// Refuses the second of two equal submissions of a form with data-once within a second.
 (() => {
   const MOMENT_MS = 1000;
   let last = { action: "", at: -MOMENT_MS };
 
-  // Captured, so that it runs before htmx, and stored by address: by then the form may be a new one.
+  // Capture the event, so that this runs before htmx. Compare addresses, because htmx may have replaced the form.
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (!("once" in form.dataset)) return;

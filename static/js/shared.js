@@ -1,6 +1,6 @@
-// Functions that several scripts use.
+// Functions that several scripts use
 
-// Of the cookie, not of the page: a sign-in in another tab gives a new token. Empty without one.
+// Reads the token from the cookie, because a sign-in in another tab replaces it. Returns "" without a cookie.
 function csrfToken() {
   const cookie = document.cookie.split("; ").find((entry) => entry.startsWith("coverdict_csrf="));
   return cookie?.slice(cookie.indexOf("=") + 1) ?? "";
@@ -22,7 +22,7 @@ function notice(text) {
   return box;
 }
 
-// The result of an act on this browser's storage; null if storage is not allowed.
+// Returns the result of an action on this browser's storage; null if the storage is not allowed.
 function attempt(act) {
   try {
     return act();
@@ -31,13 +31,13 @@ function attempt(act) {
   }
 }
 
-// Tells keys.js to "hold", "go" or "settle".
+// Sends "hold", "go" or "settle" to keys.js.
 const tellKeys = (detail) => document.dispatchEvent(new CustomEvent("keys", { detail }));
 
-// Tells leave.js "busy", "done" or "failed".
+// Sends "busy", "done" or "failed" to leave.js.
 const tellSaving = (detail) => document.dispatchEvent(new CustomEvent("saving", { detail }));
 
-// Scrolls a text that scrolls by itself to a part of it.
+// Scrolls a text that has its own scroll bar, so that a part of it is visible.
 function scrollWithin(text, found) {
   if (!found || text.scrollHeight <= text.clientHeight || getComputedStyle(text).overflowY === "visible") return;
   const { top, bottom } = found.getBoundingClientRect();

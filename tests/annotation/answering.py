@@ -1,4 +1,4 @@
-"""Answers to many checks, row by row, so that a test can say who knew what when."""
+"""Saving answers to many checks one by one, so that a test controls what each person has seen."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def decisions() -> list[Verdict | CoverageJudgment]:
-    """All decisions, withdrawn ones included: on checks, then on units."""
+    """Return all decisions, including withdrawn ones: on checks, then on units."""
     return [
         *Verdict.objects.filter(role="adjudicator"),
         *CoverageJudgment.objects.filter(role="adjudicator"),
@@ -25,7 +25,7 @@ def decisions() -> list[Verdict | CoverageJudgment]:
 
 
 def add_checks(world: World, number: int, *, judge: str | None = "no") -> list[Check]:
-    """New checks of alder's summary of "port", which the judge answers all alike."""
+    """Add checks of alder's summary of "port", all with the same answer of the judge."""
     claim_set = ClaimSet.objects.get(summary=world.references["port"], is_active=True)
     first = 1 + max(claim_set.claims.values_list("position", flat=True))
     claims = Claim.objects.bulk_create(
@@ -53,7 +53,7 @@ def add_checks(world: World, number: int, *, judge: str | None = "no") -> list[C
 
 
 def look(check: Check, person: User) -> Look:
-    """The person was shown the judge's verdict an hour ago."""
+    """Record that the person saw the judge's verdict an hour ago."""
     revealed_at = timezone.now() - timedelta(hours=1)
     return Look.objects.create(check_row=check, person=person, revealed_at=revealed_at)
 
@@ -83,10 +83,10 @@ def say(
 
 
 def answer_fourteen(world: World) -> list[Check]:
-    """Fourteen checks to which the judge says no. Rex answers them all before he sees it, and Cleo the first twelve.
+    """Let Rex answer fourteen checks blind, to which the judge says no, and Cleo the first twelve of them.
 
-    Rex: no to 1-4, yes to 5-14; afterwards he changes 5-8 to no. Cleo: no to 1-3, 5 and 6, yes to the others.
-    Check n took Rex n seconds, and half a second more where he changed his answer.
+    Rex: no to 1-4, yes to 5-14; afterwards he changes 5-8 to no. Cleo: no to 1-3, 5 and 6, yes to the others. Rex
+    takes n seconds for check n, and half a second more for an answer that he changes.
     """
     checks = add_checks(world, 14)
     for number, check in enumerate(checks, start=1):
@@ -101,7 +101,9 @@ def answer_fourteen(world: World) -> list[Check]:
 
 
 def differ_on_a_unit(world: World, *, ana: int = 20, ben: int = 60) -> Dispute | None:
-    """Ana and Ben give these percents to alder's first unit of "port", and the same to all others; their dispute."""
+    """Let Ana and Ben give these percents to alder's first unit of "port" and equal percents to all others; return
+    their dispute.
+    """
     for person, first in ((world.ana, ana), (world.ben, ben)):
         percents = {("alder", 1): first, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 0}
         assess_and_close(world, person, percents)

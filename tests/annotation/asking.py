@@ -1,4 +1,4 @@
-"""Answers to questions, as a judge would have given them."""
+"""Answers to questions, stored as a judge's answers."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from annotation.scoring.rescore import rescore
 
 
 def questions() -> QuerySet[Claim]:
-    """All that were ever asked, in order."""
+    """Return all questions, including retired ones, in order."""
     return Claim.all_claims.filter(claim_set__kind="questions").order_by(
         "claim_set__document_set", "position"
     )
 
 
 def answers() -> QuerySet[Verdict]:
-    """All answers to questions."""
     return Verdict.objects.filter(check_row__side="question").order_by("pk")
 
 
 def make_question(document_set: DocumentSet, text: str, *, position: int = 1, origin: str = "judge") -> Claim:
-    """A question of its own origin, named after it."""
+    """Create a question with an origin that is named after it."""
     asked = ClaimSet.objects.create(
         kind="questions", document_set=document_set, origin=origin, origin_name=f"{origin}'s"
     )
@@ -31,7 +30,7 @@ def make_question(document_set: DocumentSet, text: str, *, position: int = 1, or
 def answer(
     question: Claim, label: str | None, *, judge: Judge, summary: Summary | None = None, reason: str = ""
 ) -> Check:
-    """Store the judge's answer to the question, from the source or from one summary; the scores follow."""
+    """Store the judge's answer to the question, from the source or from one summary, and rescore."""
     document_set = question.claim_set.document_set
     assert document_set is not None
     check, _ = Check.objects.get_or_create(

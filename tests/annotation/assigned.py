@@ -1,4 +1,4 @@
-"""Assignments with judgments whose percents, marks and times a test names one by one."""
+"""Assignments with judgments whose percents, marks and times a test specifies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def sit(world: World, name: str, document_set: str) -> Assignment:
 
 
 def say(assignment: Assignment, system: str, *said: Said) -> Reading:
-    """The assessor judges the units of a system's summary, in order, in one go."""
+    """Let the assessor judge the units of a system's summary in order."""
     reading = assignment.readings.select_related("comparison__reference").get(
         comparison__summary__system__name=system
     )

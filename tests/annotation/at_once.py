@@ -1,4 +1,4 @@
-"""Acts of several people at the same instant."""
+"""Running acts of several people at the same time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATIENCE_SECONDS = 60
 
 
 def at_once(*acts: Callable[[], object]) -> list[object]:
-    """What each act gives, or the refusal that it meets; each has a thread and a connection of its own."""
+    """Run each act in its own thread and connection, and return its result or the refusal that it raises."""
     start = threading.Barrier(len(acts))
 
     def do(act: Callable[[], object]) -> object:
@@ -34,5 +34,5 @@ def at_once(*acts: Callable[[], object]) -> list[object]:
 
 
 def codes_of(*acts: Callable[[], object]) -> list[str]:
-    """The code of the refusal that each act meets, empty for what is done."""
+    """Run the acts, and return the code of each refusal; "" for an act that succeeds."""
     return [each.code if isinstance(each, Refusal) else "" for each in at_once(*acts)]

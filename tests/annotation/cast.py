@@ -1,12 +1,12 @@
-"""The cast and the small world that the tests of the Django side share.
+"""The cast and the small project that the tests of `annotation` share.
 
-Project "harbour": Olga owns, Mona manages, Rex reviews, Cleo adjudicates, Ana and Ben assess, Vic
-watches. Dan is an outsider: he owns "quarry", of which nobody here is a member.
+In the project "harbour", Olga owns, Mona manages, Rex reviews, Cleo adjudicates, Ana and Ben assess, and Vic is a
+viewer. Dan is an outsider: he owns "quarry", which has no other member.
 
-Set "port" has one document of three sentences and a reference of two units; its claims are
-linked to units: two in the first, one in the second. Two systems, "alder" and "birch", wrote
-summaries of two sentences each, target 20 words. The judge said yes, no, yes of alder and no, no, no of
-birch. Set "bridge" has a reference without claims, one summary by each system, and no checks.
+The set "port" has one document of three sentences and a reference of two units; two claims are linked to the first
+unit, one to the second. Two systems, "alder" and "birch", have summaries of two sentences with a target of 20 words.
+The judge says yes, no, yes for alder and no, no, no for birch. The set "bridge" has a reference without claims, one
+summary of each system, and no checks.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ JUDGED = {"alder": ("yes", "no", "yes"), "birch": ("no", "no", "no")}
 
 
 def add_imported_verdict(check: Check, label: str, *, origin_name: str = "gold.jsonl") -> Verdict:
-    """Import a reviewer's verdict; scores and disputes follow."""
+    """Import a reviewer's verdict, and update scores and disputes."""
     verdict = Verdict.objects.create(
         check_row=check, role=Verdict.Role.REVIEWER, origin_name=origin_name, label=label
     )
@@ -78,7 +78,7 @@ def add_units(text: str, **place: Summary | Document) -> list[Unit]:
 
 @dataclass
 class World:
-    """Named rows, so that a test reads like a sentence."""
+    """Rows that tests access by name."""
 
     project: Project
     other_project: Project
@@ -99,7 +99,7 @@ class World:
         return Comparison.objects.get(summary=self.summaries[document_set, system])
 
     def check(self, system: str, position: int) -> Check:
-        """The check of the claim at that position (from 1) against the system's summary in "port"."""
+        """Return the check of the claim at this position (from 1) against the system's summary in "port"."""
         return Check.objects.select_related("project", "summary", "claim").get(
             summary=self.summaries["port", system], claim__position=position, side=Check.Side.REFERENCE
         )
@@ -123,7 +123,7 @@ MEMBERS = {
 
 
 def make_world() -> World:
-    """A small project with judge verdicts in it, scored; see the module's first lines."""
+    """Create the small project with a judge's verdicts and scores; the module's docstring describes it."""
     judge = Judge.objects.create(name="lexical", kind=Judge.Kind.LEXICAL)
     project = Project.objects.create(slug="harbour", name="Harbour study", deciding_judge=judge)
     other = Project.objects.create(slug="quarry", name="Quarry study")
@@ -144,7 +144,7 @@ def make_world() -> World:
 
 
 def answer_rest(assignment: Assignment) -> None:
-    """Give the answers that are still open: the first of each criterion, 0 % of what is unmarked."""
+    """Answer everything that is still open: the first answer of each criterion, and 0 % of unmarked units."""
     progress = AssessingProgress.load(assignment.document_set.project, [assignment.pk]).of(assignment.pk)
     acts: list[Act] = []
     for summary in progress.summaries.values():
@@ -156,7 +156,7 @@ def answer_rest(assignment: Assignment) -> None:
 
 
 def finish(assignment: Assignment) -> Assignment:
-    """Give the answers that are still open, and close it."""
+    """Answer everything that is still open, and close the assignment."""
     answer_rest(assignment)
     return close_assignment(assignment=assignment, by=assignment.assessor)
 
@@ -170,7 +170,7 @@ def add_set(
     summaries: Mapping[str, str] = SUMMARIES,
     target_words: int = 20,
 ) -> None:
-    """A set of one document and one reference, with a summary by each of these systems."""
+    """Add a set with one document and one reference, and a summary by each of these systems."""
     document_set = DocumentSet.objects.create(project=world.project, external_id=external_id)
     document = Document.objects.create(document_set=document_set, position=1, text=source)
     add_units(source, document=document)
@@ -191,7 +191,7 @@ def add_set(
 
 
 def add_claims(world: World, external_id: str, claims: Iterable[tuple[str, int]]) -> list[Claim]:
-    """Claims of the reference of a set, each of the unit of that number."""
+    """Add claims to the reference of a set; each has the number of its unit."""
     reference = world.references[external_id]
     units = {unit.position: unit for unit in reference.units.all()}
     claim_set = ClaimSet.objects.create(summary=reference, origin="judge", origin_name="lexical")
@@ -204,7 +204,7 @@ def add_claims(world: World, external_id: str, claims: Iterable[tuple[str, int]]
 def judge_claims(
     world: World, external_id: str, claims: Sequence[Claim], judged: Mapping[str, Sequence[str]]
 ) -> None:
-    """What the judge says of these claims, by system."""
+    """Store the judge's labels for these claims, by system."""
     for place, (name, labels) in enumerate(judged.items()):
         for claim, label in zip(claims, labels, strict=True):
             check = Check.objects.create(

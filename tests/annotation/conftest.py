@@ -1,6 +1,7 @@
-"""Fixtures of the Django side: the cast and its world, clients of every door, judges behind a scripted server.
+"""Fixtures for `annotation`: the cast and its project, clients of pages, API and admin, and judges behind a scripted
+server.
 
-Django's parts are imported inside: this file is read before Django is set up.
+Parts of Django are imported inside functions, because this file is read before Django is set up.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture(scope="session")
 def kept_world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> KeptRows[World]:
-    """The world as each test finds it, made once in this process."""
+    """Create the project of the cast once per process, and restore it for each test."""
     from tests.annotation.cast import make_world
     from tests.annotation.kept_rows import KeptRows
 
@@ -45,13 +46,13 @@ def kept_world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Kep
 
 @pytest.fixture
 def world(db: None, kept_world: KeptRows[World]) -> World:
-    """The shared cast and small world; see tests/annotation/cast.py."""
+    """The shared cast and its small project; see tests/annotation/cast.py."""
     return kept_world.put_back()
 
 
 @pytest.fixture
 def staff(world: World) -> StaffDoor:
-    """A client signed in as the person of that name, who is staff; "root" is a superuser."""
+    """Return a function that signs a staff member in by name; "root" is a superuser."""
     from django.contrib.auth.models import User
     from django.test import Client
 
@@ -93,7 +94,7 @@ def rex(world: World, signed_in: SignIn) -> Client:
 
 @pytest.fixture
 def client_of(world: World) -> ApiDoor:
-    """A client signed in as the person of that name."""
+    """Return a function that makes an API client for the person with this name."""
     from rest_framework.test import APIClient
 
     def sign_in(name: str) -> APIClient:
@@ -106,7 +107,7 @@ def client_of(world: World) -> ApiDoor:
 
 @pytest.fixture
 def ids(world: World) -> dict[str, str]:
-    """Public ids of one row of each kind in the project, for addresses."""
+    """Return public ids of one row of each kind in the project, for addresses."""
     from tests.annotation.api.routes import ids_of
 
     return ids_of(world)
@@ -114,7 +115,7 @@ def ids(world: World) -> dict[str, str]:
 
 @pytest.fixture(autouse=True)
 def _forget_attempts() -> Any:
-    """The counts behind rate limits outlive a test."""
+    """Clear the counts of rate limits, which would otherwise remain after a test."""
     from django.core.cache import cache
 
     cache.clear()
@@ -122,7 +123,7 @@ def _forget_attempts() -> Any:
 
 @pytest.fixture
 def mailing(settings: Any) -> Iterator[None]:
-    """A mail server that keeps what it is sent, and a worker that does at once what it is asked."""
+    """A mail server that stores the mails, and a worker that works at once."""
     from celery import current_app
 
     settings.EMAIL_URL, settings.DEFAULT_FROM_EMAIL = "memorymail://", "coverdict@example.org"
@@ -134,7 +135,7 @@ def mailing(settings: Any) -> Iterator[None]:
 
 @pytest.fixture
 def llm_judge(transactional_db: None, llm_server: LLMServer) -> Judge:
-    """A judge behind the scripted server; its calls are kept by a thread that sees what is committed."""
+    """A judge behind the scripted server. A thread stores its calls, so tests need committed rows."""
     from annotation.models import Judge
 
     return Judge.objects.create(
@@ -144,7 +145,7 @@ def llm_judge(transactional_db: None, llm_server: LLMServer) -> Judge:
 
 @pytest.fixture
 def colleague(world: World, transactional_db: None) -> Iterator[None]:
-    """Somebody else's worker: reports as alive and does every job that waits."""
+    """Another person's worker, which counts as alive and does every waiting job."""
     from django.db import connection
 
     from annotation import perform_job
@@ -174,7 +175,7 @@ def colleague(world: World, transactional_db: None) -> Iterator[None]:
 
 @pytest.fixture
 def signed_in() -> SignIn:
-    """`signed_in(world.ana)`: a browser in which that person has signed in."""
+    """Return a function that signs a person in: `signed_in(world.ana)` is a client with a session."""
     from django.test import Client
 
     def sign_in(person: User) -> Client:

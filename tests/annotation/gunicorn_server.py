@@ -1,4 +1,4 @@
-"""The application under a gunicorn of its own, on the test's database."""
+"""The application in its own gunicorn, on the test's database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STARTED_WITHIN_S = 120
 
 @dataclass
 class Server:
-    """Gunicorn on the test's database, which can die and come back at the same address."""
+    """A gunicorn on the test's database, which can be killed and restarted at the same address."""
 
     environment: dict[str, str]
     port: int = 0
@@ -35,7 +35,7 @@ class Server:
             time.sleep(0.1)
 
     def kill(self) -> None:
-        """End it and its worker in the middle of whatever they do."""
+        """Kill the server and its worker at once."""
         if self.running is None:
             return
         os.killpg(self.running.pid, signal.SIGKILL)

@@ -1,7 +1,7 @@
-"""Marked words that are stored wherever a system or an answer is stored, and the people who may never be sent them.
+"""Words that are stored wherever a system or an answer is stored, and the people who must never receive them.
 
-Words of one check, `SAID`, may be seen by reviewers after their own answer to it; those of all others, `OTHERS`,
-may not.
+The words `SAID` belong to one check: reviewers may see them after their own answer to it. They may not see the words
+`OTHERS` of other checks.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ANSWERS = {"checks/{check}/verdicts/", "checks/answers/"}
 
 
 def plant(world: World) -> None:
-    """Hide the words, when all other rows are made. Only the judge and Ben have answered alder's first check."""
+    """Store the words, after all other rows are created. Only the judge and Ben have answered alder's first check."""
     for number, system in enumerate(world.systems.values()):
         System.objects.filter(pk=system.pk).update(name=f"hidden-system-{number}")
     Summary.objects.filter(is_reference=True).update(external_id="hidden-reference")
@@ -69,7 +69,7 @@ def plant(world: World) -> None:
 
 
 def telling(person: str) -> list[str]:
-    """What nobody with open work may be sent: the words, and public ids that would link summaries across sets.
+    """Return what nobody with open work may receive: the words, and public ids that would link summaries across sets.
 
     Summaries of sets that they are not judging have addresses in the list of units to review, without a system.
     """
@@ -81,7 +81,7 @@ def telling(person: str) -> list[str]:
 
 
 def kept_from(verbs: frozenset[Verb], route: str, *, has_answered: bool) -> tuple[str, ...]:
-    """The words that a route may not send to somebody with these verbs, before or after their answer."""
+    """Return the words that a route must not send to somebody with these verbs, before or after their answer."""
     route = route.removeprefix("projects/{slug}/")
     if Verb.VIEW_SCORES in verbs:
         return OTHERS if has_answered and route in DESK else (*SAID, *OTHERS) if route in DESK else ()
@@ -91,7 +91,7 @@ def kept_from(verbs: frozenset[Verb], route: str, *, has_answered: bool) -> tupl
 
 
 def told(answer: HttpResponse, words: tuple[str, ...] | list[str], asked: str) -> list[str]:
-    """Which of the words an answer holds, in its body or headers, that were not in the question."""
+    """Return the words that are in the body or headers of an answer but not in the request."""
     body = b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[attr-defined]
     said = body.decode(errors="replace") + str(answer.headers)
     return [word for word in words if word in said and word not in asked]

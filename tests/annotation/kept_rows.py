@@ -1,4 +1,4 @@
-"""Rows that many tests begin with: made once in a process, then put back by one INSERT a table."""
+"""Rows with which many tests begin: created once per process, then inserted again by one INSERT per table."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class KeptRows(Generic[Made]):
-    """The result of `make` and the rows that it made; none of them is in the database until `put_back`."""
+    """The result of `make` and the rows that it created; the database contains none of them until `put_back`."""
 
     made: bytes
     inserts: list[tuple[str, list[Any]]]
 
     @classmethod
     def of(cls, make: Callable[[], Made]) -> KeptRows[Made]:
-        """Make the rows in a database without any, and take them away again.
+        """Create the rows in an empty database, and delete them again.
 
-        They are committed, so that what a test adds gets other numbers, on SQLite too.
+        They are committed, so that rows of a test get other keys, on SQLite too.
         """
         empty()
         made = pickle.dumps(make())
@@ -40,8 +40,8 @@ class KeptRows(Generic[Made]):
         return cls(made, inserts)
 
     def put_back(self) -> Made:
-        """Insert the rows; what `make` gave, in objects of the caller's own."""
-        # References are checked at the end of the transaction, so the order of tables does not matter.
+        """Insert the rows, and return a copy of the result of `make`."""
+        # Foreign keys are checked at the end of the transaction, so the order of tables does not matter.
         with transaction.atomic(), connection.cursor() as cursor:
             for statement, values in self.inserts:
                 cursor.execute(statement, values)

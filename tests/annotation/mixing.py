@@ -1,4 +1,4 @@
-"""A summarization that rests on questions here and on claims there."""
+"""Summarization scores that use questions for one summary and claims for another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def mix_summarization(world: World) -> None:
-    """Alder's summary of the port has questions, birch's none."""
+    """Give alder's summary of "port" questions, and birch's none."""
     scores = Score.objects.filter(summary__document_set=world.sets["port"])
     scores.filter(summary__system__name="alder").update(
         alignment=0.9, question_coverage=0.5, claim_coverage=0.7, summarization=0.5

@@ -1,4 +1,4 @@
-"""Many small document sets with judged claims, for forecasts and samples that need more than one."""
+"""Many small document sets with judged claims, for forecasts and samples."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ PROBABILITIES = (0.95, 0.6, 0.05, 0.3)
 
 
 def lay_sets(world: World, count: int, *, first: int = 0, summaries: Mapping[str, str] = SUMMARIES) -> None:
-    """Sets of one reference unit with four claims; the judge says yes to those above a half."""
+    """Create sets of one reference unit with four claims; the judge says yes to claims with a probability above a
+    half.
+    """
     for number in range(first, first + count):
         name = f"set-{number:02}"
         add_set(world, name, summaries=summaries)
@@ -63,11 +65,12 @@ def _judge(world: World, claims: list[Claim], summary: Summary, *, start: int) -
 
 
 def answer_sample(world: World, sample: Sample, *, ms: int = 0, label: str = "") -> None:
-    """Rex answers all that waits in the sample, blind: yes where the judge is above .25, of every third check not.
+    """Let Rex answer all waiting checks of the sample blind: yes if the judge's probability is above .25, but the
+    opposite for every third check.
 
-    With a `label`, that to everything.
+    With a `label`, he gives this label to all checks.
     """
-    # Counted within the project, so that other tests' rows move nothing.
+    # Count within the project, so that rows of other tests do not change the result.
     checks = Check.objects.filter(project=world.project).order_by("pk").values_list("pk", flat=True)
     places = {check: place for place, check in enumerate(checks, start=1)}
     waiting = (
@@ -87,9 +90,9 @@ def answer_sample(world: World, sample: Sample, *, ms: int = 0, label: str = "")
 
 
 def leave_cedar_behind(world: World, *, first: int = 0) -> Sample:
-    """Take a sample of .4 of all claims of alder, birch and cedar, and finish it.
+    """Create and finish a sample of .4 of all claims of alder, birch and cedar.
 
-    Alder's and birch's summaries express the first two claims of each set, cedar's express none.
+    The summaries of alder and birch express the first two claims of each set, and cedar's express none.
     """
     world.systems["cedar"] = System.objects.create(project=world.project, name="cedar")
     lay_sets(world, 24, first=first, summaries={**SUMMARIES, "cedar": "The mayor has resigned."})

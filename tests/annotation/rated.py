@@ -1,4 +1,4 @@
-"""Criteria that a project asks in a test, acts that answer them, and what was answered."""
+"""Criteria of a project in a test, acts that answer them, and the stored answers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from evaluation.metrics import JUDGED, UNMARKED, Criterion
 
 
 def ask(project: Project, *criteria: Criterion) -> None:
-    """People answer these criteria, and that of unmarked units after them."""
+    """Let people answer these criteria, and then the criterion about unmarked units."""
     set_criteria(project, [*criteria, UNMARKED])
 
 
 def criterion(reading_id: str, name: str) -> Row:
-    """The criterion of that name in the project of a reading, the newest version."""
+    """Return the newest version of the criterion with this name in the project of a reading."""
     project = Reading.objects.get(public_id=reading_id).assignment.document_set.project
     return project.criteria.filter(name=name).latest("version")
 
@@ -29,7 +29,7 @@ def on(
 
 
 def answers() -> dict[str, int]:
-    """People's current ratings by criterion, for tests with one person and one summary."""
+    """Return people's current ratings by criterion, for tests with one person and one summary."""
     rows = Rating.objects.filter(judge=None).order_by("pk").values_list("criterion__name", "value")
     return {name: int(value) for name, value in dict(rows).items() if value is not None}
 
@@ -49,6 +49,6 @@ def judge_rates(
 
 
 def computed(summary: Summary, name: str, value: float, reason: str = "") -> None:
-    """A formula gave the summary a value in a run."""
+    """Store a computed value of the summary, as a run does."""
     summary.computed[name] = {"value": value, "reason": reason, "version": f"{name}:1"}
     summary.save(update_fields=["computed"])

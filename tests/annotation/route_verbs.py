@@ -1,7 +1,7 @@
-"""The verb of each address of the web, the API and the admin: the table of the tests of permissions.
+"""The verb of each address of pages, API and admin: the table of the tests of permissions.
 
-A route of the web is named as in its URL configuration, one of the admin by its row's class; the API's routes stand
-with their bodies in `api/routes`. A route without an entry fails `test_permission_matrix`, which names it.
+A page has the name of its route, a page of the admin the class of its row. The API's routes are in `api/routes` with
+their bodies. `test_permission_matrix` fails for a route without an entry and names it.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ OUTSIDE = {
     "account": True,
     "new-token": True,
     "admin-sign-in": False,
-    # Of django-allauth.
+    # Pages of django-allauth
     **dict.fromkeys(("account_login", "account_logout", "account_inactive", "account_signup"), False),
     **dict.fromkeys(("account_reauthenticate", "account_email", "account_change_password"), True),
     **dict.fromkeys(("account_set_password", "account_confirm_email"), True),
@@ -178,11 +178,11 @@ OUTSIDE = {
     **dict.fromkeys(("mfa_index", "mfa_reauthenticate", "mfa_activate_totp", "mfa_deactivate_totp"), True),
     **dict.fromkeys(("mfa_view_recovery_codes", "mfa_download_recovery_codes"), True),
     "mfa_generate_recovery_codes": True,
-    # Leads who has not given the password to the sign-in page.
+    # This page redirects to the sign-in page without a password.
     "mfa_authenticate": True,
     **dict.fromkeys(("openid_connect_login", "openid_connect_callback"), False),
     **dict.fromkeys(("socialaccount_login_cancelled", "socialaccount_login_error"), False),
-    # Leads who does not come from the provider to the sign-in page.
+    # This page redirects to the sign-in page unless the person comes from the provider.
     "socialaccount_signup": True,
     **{
         f"accounts/social/{name}/": False

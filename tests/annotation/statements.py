@@ -1,4 +1,4 @@
-"""The database statements of an act, without those that open and close transactions."""
+"""Recording the database statements of an act, without those that open and close transactions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ASKS = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 
 
 def statements_of(act: Callable[[], object]) -> list[str]:
-    """The statements that an act asks, in their order."""
+    """Return the statements of an act, in order."""
     with CaptureQueriesContext(connection) as asked:
         act()
     said = (each["sql"].strip() for each in asked.captured_queries)

@@ -1,7 +1,8 @@
-"""Every door of the house, tried by somebody who has open assessor work, listens for what they must not know.
+"""Every page, API route and admin page is requested by people with open assessor work, who must not learn hidden
+words.
 
-Hidden names stand wherever a system, a verdict or another person's word is kept. The walks read the URL map,
-the routes of the API and the admin's registry, so that a new door is tried without being named here.
+The words are stored wherever a system, a verdict or another person's answer is stored. The tests read the URL
+configuration, the API's routes and the admin's registry, so that new routes are tested too.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ OF_ANSWERS = ("only=against", "only=disputed", "only=all&label=no", "only=all&la
 
 @pytest.fixture(params=[web_asks, api_asks], ids=["web", "api"])
 def asks(request: pytest.FixtureRequest, world: World) -> list[Ask]:
-    """What reads, of every route, in a world with telling words in it."""
+    """Return all reading requests of all routes, with the hidden words in the database."""
     reads = [ask for ask in request.param(world) if ask.method == "get"]
     plant(world)
     return reads
 
 
 def heard(client: Client, asks: list[Ask], words: Callable[[Ask], Sequence[str]]) -> dict[str, list[str]]:
-    """What the routes tell in fragments."""
+    """Return the hidden words in the responses, by route."""
     found = {ask.name: told(client.get(ask.path, headers=HTMX), list(words(ask)), ask.path) for ask in asks}
     return {name: hears for name, hears in found.items() if hears}
 
@@ -76,7 +77,7 @@ def test_ones_own_answer_shows_that_check_alone(world: World, asks: list[Ask], n
 
 @pytest.mark.parametrize("name", AFTER)
 def test_no_filter_of_the_queue_tells_what_others_said(world: World, name: str) -> None:
-    # Mona, who reviews too, said yes where the judge said no.
+    # Mona, who also reviews, says yes to a check with the judge's no.
     Membership.objects.filter(user=world.mona).update(roles=["manager", "reviewer"])
     override(check=world.check("birch", 1), by=world.mona, label="yes")
     check = world.check("birch", 1).public_id
@@ -118,7 +119,7 @@ def test_the_deciding_judge_is_named_to_those_who_see(world: World, work: str) -
 
 
 def test_a_system_does_not_stand_at_the_same_place_in_every_set(world: World) -> None:
-    # With two summaries of one length and 20 seeds, one order in all of them has a chance of 2 in 2**20.
+    # With two summaries of one length, 20 seeds give the same order with a probability of 2 in 2**20.
     first = set()
     for seed in range(20):
         assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=seed)

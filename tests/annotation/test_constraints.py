@@ -1,4 +1,4 @@
-"""The constraints of the database refuse invalid rows, whatever code writes them."""
+"""The database's constraints refuse invalid rows, whatever code writes them."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Tables of another version are refused and left alone."""
+"""Tables of another version are refused and not changed."""
 
 from __future__ import annotations
 

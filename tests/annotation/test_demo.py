@@ -1,4 +1,4 @@
-"""`manage.py demo` as a person meets it: a real supervisor, worker and web server."""
+"""`manage.py demo` with a real supervisor, worker and web server."""
 
 import os
 import re
@@ -60,7 +60,7 @@ class Demo:
 
 
 def environment_of(var: Path) -> dict[str, str]:
-    """The demo's own database and queue, whatever the tests have."""
+    """Return an environment with the demo's own database and queue."""
     ours = {
         name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL")
     }
@@ -137,7 +137,7 @@ def test_one_click_signs_in(demo: Demo) -> None:
 
 
 def test_pages_are_served_without_what_only_work_in_the_background_needs(demo: Demo) -> None:
-    """Each of these libraries costs every process 15 to 50 MB; bare `scipy` loads its parts where they are used."""
+    """Each of these libraries would cost every process 15 to 50 MB. `scipy` alone loads its parts on use."""
     code = """
 import sys
 import django

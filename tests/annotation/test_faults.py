@@ -1,5 +1,5 @@
-"""The answers of the web, the API and the commands while the database is away, by the driver's own error; nothing is
-lost or doubled if parts of an installation fail.
+"""Pages, API and commands while the database is down, with the driver's own error; and that nothing is lost or
+doubled if parts of an installation fail.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture
 def signed_in(transactional_db: None, world: World, tmp_path: Path) -> Iterator[Client]:
-    """A member of staff, signed in just before the database went away."""
+    """A member of staff, who has signed in just before the database fails."""
     person = world.olga
     person.is_staff = True
     person.save(update_fields=["is_staff"])
@@ -141,7 +141,7 @@ def test_an_error_of_ours_is_not_the_databases() -> None:
 @pytest.mark.redis
 @pytest.mark.slow
 def test_nothing_is_lost_or_doubled_where_parts_die(tmp_path: Path) -> None:
-    """`make bench ONLY=faults` in short: amid a run, while people save and answer."""
+    """A short `make bench ONLY=faults`: parts fail during a run, while people save and answer."""
     short = {"FAULTS_SETS": "24", "FAULTS_ONLY": ",".join(STRUCK), "JOB_LEASE_SECONDS": "3"}
     done = subprocess.run(
         [sys.executable, "-m", "tests.bench", "faults", "--output", tmp_path / "bench.json"],
@@ -158,5 +158,5 @@ def test_nothing_is_lost_or_doubled_where_parts_die(tmp_path: Path) -> None:
     counts = {row["what"]: (row["value"], row["note"]) for row in rows if row["unit"] != "s"}
     assert [what for what in STRUCK if f"{what}: lost" not in counts] == []
     assert {what: told for what, told in counts.items() if told[0]} == {}
-    # How soon is for the benchmark to say; that it goes on at all, for this.
+    # The benchmark measures how soon the work continues; this test only checks that it does.
     assert {row["what"]: row["value"] for row in rows if row["unit"] == "s" and row["value"] > 120} == {}

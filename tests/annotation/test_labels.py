@@ -1,4 +1,4 @@
-"""A label is in every place that CONTRIBUTING's recipe names."""
+"""A label is in every place that the recipe in CONTRIBUTING names."""
 
 from __future__ import annotations
 

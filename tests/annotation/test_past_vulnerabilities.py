@@ -1,4 +1,4 @@
-"""Attacks that other annotation tools fell to, tried at our doors; SECURITY.md lists the test of each class."""
+"""Attacks that succeeded against other annotation tools; SECURITY.md lists the test of each class."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from tests.annotation.conftest import ApiDoor, SignIn
 
 SCRIPT = "</script><script>alert(4711)</script><img src=x onerror=alert(4712)>'\"`"
-# Ten digits, which no time or token on a page holds by chance.
+# Ten digits, which no time or token on a page contains by chance.
 TEMPLATE = "{{ 4713004713|add:1 }}{% now 'Y' %}{{ settings.SECRET_KEY }}"
 PAYLOAD = f" {SCRIPT}{TEMPLATE}"
 
 
 def is_harmless(page: str) -> bool:
-    """True if no part of the payload is markup, script or the value of a template there."""
+    """Return True if no part of the payload appears as markup, script or the value of a template."""
     return not re.search(r"<script>alert\(4711|<img src=x|4713004714", page)
 
 
@@ -45,7 +45,7 @@ def olga(world: World, signed_in: SignIn) -> Client:
 
 
 def texts_of(row: type[models.Model]) -> list[models.Field[object, object]]:
-    """The columns of a row that people, files or judges write words into."""
+    """Return the columns of a row that contain texts of people, files or judges."""
     return [
         column
         for column in row._meta.concrete_fields
@@ -72,7 +72,7 @@ def test_stored_markup_and_templates_are_shown_as_words_on_every_page(
     world.olga.first_name = SCRIPT[:150]
     world.olga.save()
     rescore(project=world.project)
-    # Only now: what is written of sessions has been written into as well.
+    # Sign in only now, so that the rows of the session are also changed.
     olga = signed_in(world.olga)
     shown = 0
     for name, address in pages.items():
@@ -184,7 +184,7 @@ def test_a_reset_mail_is_not_sent_under_a_host_that_somebody_claims(world: World
     for headers in ({"host": "evil.example"}, {"X-Forwarded-Host": "evil.example"}):
         Client().post("/accounts/password/reset/", {"email": "rex@example.org"}, headers=headers)
     assert [sent for sent in mail.outbox if "evil.example" in str(sent.message())] == []
-    assert len(mail.outbox) == 1  # the second one, under our own name
+    assert len(mail.outbox) == 1  # the second one, with our own sender
 
 
 def test_members_that_a_request_adds_of_its_own_are_refused(world: World, client_of: ApiDoor) -> None:
@@ -227,7 +227,7 @@ def test_nobody_makes_an_account_without_an_invitation(db: None, address: str) -
     )
 
 
-# Django's cache in the database, and a nameless temporary file of one process: nobody else writes either of them.
+# Only the application writes these: Django's cache in the database, and a temporary file of one process.
 OWN_PICKLES = {"annotation/config/table_cache.py"}
 EXECUTING = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "jsonpickle", "yaml", "jinja2"}
 

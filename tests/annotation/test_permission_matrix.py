@@ -1,8 +1,8 @@
-"""Every route of every door, tried by every role, by an outsider, by somebody blind and by a stranger.
+"""Every route is requested with every role, by an outsider, by a blind person and without sign-in.
 
-The routes come from the URL configuration, what they ask for from `route_verbs` and `api/routes`, and what a role
-may do from the table that ARCHITECTURE.md samples. Whatever a request does is taken back, so that one small world
-serves a whole walk.
+The routes come from the URL configuration, their verbs from `route_verbs` and `api/routes`, and the verbs of a role
+from the table that ARCHITECTURE.md copies. Effects of requests are rolled back, so that all requests use the same
+rows.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ SITE = admin.site
 
 @dataclass(frozen=True)
 class Ask:
-    """One request; `verbs` are those of which any opens it, `owner` whose own row it asks for."""
+    """A request; each of `verbs` opens it, and `owner` is the person who owns the requested row."""
 
     name: str
     method: str
@@ -64,7 +64,7 @@ class Ask:
     body: dict[str, object] | None = field(default=None, hash=False)
 
     def sent_by(self, client: Client) -> Any:
-        """The answer; its effect is taken back."""
+        """Send the request, roll its effect back, and return the response."""
         more: dict[str, Any] = {}
         if self.body is not None:
             more = {"data": self.body, "content_type": "application/json"}
@@ -87,7 +87,7 @@ def client_of(world: World, name: str) -> Client:
 
 
 def verbs_of(name: str) -> frozenset[Verb]:
-    """What the table grants them in "harbour". Ana holds open work in every walk."""
+    """Return the verbs of the person in "harbour" by the table. Ana has open work in every test."""
     if name == BLIND:
         return BLIND_VERBS
     verbs = frozenset[Verb]().union(*(ROLE_VERBS[role] for role in MEMBERS[name]))
@@ -110,7 +110,7 @@ def got(status: int) -> str:
 
 
 def surprises(world: World, asks: list[Ask]) -> dict[str, str]:
-    """What was answered otherwise than the tables say, or told to whom it is kept from, by person and route."""
+    """Return the responses that contradict the tables or reveal hidden words, by person and route."""
     plant(world)
     wrong = {}
     for name in INSIDE:
@@ -183,7 +183,7 @@ def test_no_page_of_another_project_is_there_for_a_member(world: World) -> None:
 
 
 def test_ids_of_another_project_lead_nowhere_in_ones_own(world: World) -> None:
-    # Dan owns "quarry" and may do everything there; the ids are those of "harbour".
+    # Dan owns "quarry" and may do everything there, but the ids are those of "harbour".
     Membership.objects.filter(user=world.dan).update(roles=list(Role.values))
     nested = {str(route.name) for route in project_urls if set(route.pattern.converters) - WITHOUT_ROWS}
     client = client_of(world, "dan")
@@ -238,7 +238,7 @@ def leaves(patterns: list[URLPattern | URLResolver], before: str = "") -> Iterat
 
 
 def api_asks(world: World, slug: str = "harbour", outside: tuple[str, ...] = ()) -> list[Ask]:
-    """The routes of a project, and those outside of projects that are named."""
+    """Return the routes of a project, and the named routes outside of projects."""
     ids = api.ids_of(world)
     routes = [*api.IN_PROJECT, *(route for route in api.OUTSIDE if route.path in outside)]
     return [
@@ -304,7 +304,7 @@ def test_the_api_asks_strangers_to_sign_in(world: World) -> None:
 
 
 def test_the_api_tells_nothing_by_options(world: World) -> None:
-    """The schema does. A stranger is turned away as by any other method, and nobody meets a fault."""
+    """OPTIONS reveals nothing, because the schema describes the API. A stranger is refused as with any other method."""
     ids, member = api.ids_of(world), client_of(world, "olga")
     for route in (*api.IN_PROJECT, *api.OUTSIDE):
         path = route.address(ids)
@@ -329,7 +329,7 @@ def staff_of(world: World, name: str) -> Client:
 
 
 def admin_pages(world: World) -> dict[str, bool]:
-    """Every list, form and row of the admin, and whether it is for adjudicators."""
+    """Return every list, form and row of the admin, with True if it is for adjudicators."""
     rows = {model: model._default_manager.order_by("pk").first() for model in SITE._registry}
     pages = {"/admin/": True}
     for model, row in rows.items():

@@ -1,4 +1,4 @@
-"""The table of role x verb, blindness, and who sees which project."""
+"""The table of roles and verbs, blindness, and the projects that a person can see."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Children are kept running, and none outlives its supervisor."""
+"""Children are restarted, and none outlives its supervisor."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ def ignores_requests(ready: Path) -> None:
 
 
 def pytests_version(output: Path) -> None:
-    """As a command of its own would say it, to that file."""
+    """Write pytest's version to the file, as a command of its own."""
     with output.open("w") as file:
         os.dup2(file.fileno(), 1)
         sys.stdout = os.fdopen(1, "w")
@@ -131,7 +131,7 @@ def test_work_that_lasts_too_long_is_ended() -> None:
     with supervisor([]) as over:
         over.add(Child("worker", begin))
         assert not over.have_done(sleeps, seconds=0.1)
-        # Those beside it go on.
+        # The other children continue.
         assert started[0].poll() is None
 
 
@@ -142,7 +142,7 @@ def test_a_fork_does_what_a_command_would_do(tmp_path: Path) -> None:
 
 
 def test_a_fork_that_is_ended_at_once_ends() -> None:
-    """The signal may come before the fork has put its own handlers in place of the supervisor's."""
+    """The signal may arrive before the fork has replaced the supervisor's handlers."""
     with supervisor([]):
         process = forked(sleeps)
         os.kill(process.pid, signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""The door for the queue."""
+"""The tasks of the queue."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def calls(*names: str) -> Iterator[tuple[str, ast.Call]]:
-    """Every call of the project that names one of these, with its file."""
+    """Yield every call in the project of a function with one of these names, with its file."""
     for place, tree in modules("annotation", holding=rf"\b({'|'.join(names)})\b"):
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and named_by(node) in names:
@@ -66,7 +66,7 @@ def test_one_message_is_enough_for_all_that_waits(transactional_db: None, world:
     Worker.objects.create(name="worker", started_at=timezone.now(), seen_at=timezone.now())
     tasks.work("run")
     assert {Run.objects.get(pk=run.pk).state for run in runs} == {"finished"}
-    # The leaderboard is asked for before anybody opens it.
+    # The leaderboard is requested before anybody opens it.
     assert Analysis.objects.filter(project=world.project, kind=Analysis.Kind.LEADERBOARD).exists()
 
 

@@ -75,7 +75,7 @@ def test_a_heartbeat_reports_until_it_is_stopped(transactional_db: None, setting
 
 
 def test_a_beat_that_is_slow_brings_no_stopped_worker_back(transactional_db: None) -> None:
-    """The beat is held between two reports, as by a slow reaper, and goes on once the worker has been reported gone."""
+    """The beat pauses between two reports, as with a slow reaper, and continues after the worker's row was deleted."""
     is_looking, may_go_on = threading.Event(), threading.Event()
 
     def look() -> None:
@@ -100,7 +100,7 @@ def test_a_beat_that_is_slow_brings_no_stopped_worker_back(transactional_db: Non
 def test_what_is_due_every_hour_is_done_at_the_first_beat_of_one(
     transactional_db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # On SQLite the clock that leaps here is also the shared one, and later tests would see it leap.
+    # On SQLite the leaping clock is also the shared one, and later tests would see the leap.
     monkeypatch.setattr(jobs, "_leaps", LeapWatch())
     done: list[str] = []
     heartbeat = Heartbeat("ada:1", hourly=lambda: done.append("it"))

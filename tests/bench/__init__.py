@@ -1,8 +1,7 @@
-"""The benchmark: one module per part, each measuring one promise.
+"""The benchmark: one module per part, each with one promise.
 
-A part is a module here, by whose name `make bench ONLY=name` calls it, with `run()`, which gives its rows.
-Each part runs in a process of its own, so that none measures what another left in memory; a part that needs
-Django sets it up, and imports rows, inside `run()`.
+`make bench ONLY=name` runs the module with this name by calling `run()`, which returns its rows. Each part runs in
+its own process, so that memory of other parts does not matter. A part that needs Django sets it up inside `run()`.
 """
 
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
-"""The installation that faults strike: PostgreSQL, Redis, a web server, two workers and a judge's server, with people
-who save and answer meanwhile; like browsers, they send again what was not acknowledged.
+"""The installation for the tests of faults: PostgreSQL, Redis, a web server, two workers and a judge's server.
+Meanwhile people save and answer; like browsers, they repeat requests that got no answer.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ PAUSES = {"save": 0.1, "answer": 0.5}
 LONGEST_SECONDS = 180.0
 DISK_MB = 700
 ROOM_MB = 16
-# As PostgreSQL comes, but for a log of writes that fits a small disk.
+# PostgreSQL's own defaults, except that its log of writes fits a small disk.
 DURABLE = {"max_wal_size": "128MB", "min_wal_size": "80MB"}
 FAKETIME = (
     Path("/usr/lib") / f"{os.uname().machine}-linux-gnu" / "faketime" / "libfaketimeMT.so.1"
-)  # as Debian's package libfaketime has it
+)  # the path in Debian's package libfaketime
 
 
 def clock_of(file: Path) -> dict[str, str]:
-    """The environment of a PostgreSQL whose clock is as many seconds off as the file says."""
+    """Return the environment of a PostgreSQL whose clock is shifted by the number of seconds in the file."""
     fake = {"FAKETIME_TIMESTAMP_FILE": str(file), "FAKETIME_CACHE_DURATION": "1"}
     return {"LD_PRELOAD": str(FAKETIME), "FAKETIME_DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1", **fake}
 
 
 @dataclass
 class Act:
-    """Something that a person saved: when it was acknowledged, and how to find it."""
+    """A saved act: the time of the server's answer, and how to find its row."""
 
     at: float
     person: str
@@ -63,7 +63,7 @@ class Act:
 
 @dataclass
 class People:
-    """Assessors and reviewers at work until `stop`; each goes on to the next act once the last one is acknowledged."""
+    """Assessors and reviewers who work until `stop`; each continues after the server has answered the last act."""
 
     assessors: list[SavingDesk]
     reviewers: list[Reviewer]
@@ -87,7 +87,7 @@ class People:
             thread.join(LONGEST_SECONDS)
 
     def longest_until_saved(self, after: float) -> float:
-        """Seconds from that moment until everybody has had something acknowledged."""
+        """Return the seconds from this moment until the server has answered an act of everybody."""
         first = {desk.username: float("inf") for desk in self.assessors}
         for act in self.acts:
             if act.at > after and act.person in first:
@@ -105,12 +105,12 @@ class People:
         while not self._ended.wait(PAUSES["answer"]):
             if not self._sent(desk, desk.next, (200,)) or not desk.here:
                 continue
-            # 409 says that one's own answer is there already: it was written, and its acknowledgement was lost.
+            # 409 says that the person's own answer exists already: it was saved, and the response was lost.
             if self._sent(desk, desk.answer, (200, 409)):
                 self.acts.append(Act(time.monotonic(), desk.username, desk.here))
 
     def _sent(self, desk: Any, send: Callable[[], Any], good: tuple[int, ...]) -> bool:
-        """Send it again and again until it is acknowledged; return True then."""
+        """Send a request repeatedly until it succeeds; return True then."""
         while not self._ended.is_set():
             try:
                 answer = send()
@@ -127,7 +127,7 @@ class People:
 
 
 class World:
-    """The installation. Made in a process that has set Django up for nothing else."""
+    """The installation. Its process must have set up Django for nothing else."""
 
     def __init__(self, opened: ExitStack, folder: Path, sets: int, checked_sets: int) -> None:
         self.opened = opened
@@ -185,7 +185,7 @@ class World:
             _run_world.fill(self.runs, sets, with_claims=False)
 
     def start_run(self) -> Run:
-        """A run with a judge of its own, so that nothing it asks was answered before."""
+        """Start a run with a judge of its own, so that no answer is stored yet."""
         from annotation.judging.services.start_run import start_run
         from annotation.models import Judge
 
@@ -218,7 +218,7 @@ class World:
     def take_judge_away(self, seconds: float) -> None:
         port = urlsplit(self.judge.base_url).port
         assert port is not None
-        # The list of calls is that of all servers, one after the other.
+        # All servers, one after the other, share one list of calls.
         calls = self.judge.calls
         self.judge_server.close()
         time.sleep(seconds)
@@ -241,7 +241,7 @@ class World:
     # Processes
 
     def start_web(self) -> None:
-        """gunicorn as `coverdict serve` starts it, until it answers."""
+        """Start gunicorn as `coverdict serve` does, and wait until it responds."""
         from annotation.management.commands.serve import gunicorn_command
 
         command = gunicorn_command(f"{HOST}:{self.port}")
@@ -255,14 +255,14 @@ class World:
         raise RuntimeError("the web server did not come up")
 
     def kill_web(self) -> None:
-        """The server with all its processes, and start it again, as a supervisor does."""
+        """Kill the server with all its processes and start it again, as a supervisor does."""
         assert self.web is not None
         os.killpg(self.web.pid, signal.SIGKILL)
         self.web.wait()
         self.start_web()
 
     def kill_web_process(self) -> None:
-        """One of the processes that answer; gunicorn starts another."""
+        """Kill one of the processes that respond; gunicorn starts another."""
         os.kill(self._web_processes()[0], signal.SIGKILL)
 
     def _web_processes(self) -> list[int]:
@@ -271,7 +271,7 @@ class World:
         return [int(child) for child in children.split()]
 
     def ready_workers(self, mortal: str) -> None:
-        """Two workers, those that are there where they serve; `mortal` names the threads that can die."""
+        """Start workers until there are two. `mortal` names the threads that can be killed."""
         if mortal != self._mortal:
             for process in list(self.workers):
                 self.end_worker(process)
@@ -280,7 +280,7 @@ class World:
             self.start_worker()
 
     def start_worker(self) -> subprocess.Popen[bytes]:
-        """A worker, once it has reported."""
+        """Start a worker, and wait until it has reported."""
         from annotation.models import Worker
         from annotation.workers import worker_command
 
@@ -302,14 +302,16 @@ class World:
 
     def set_database_clock(self, ahead: int) -> None:
         self.clock.write_text(f"{ahead:+d}\n")
-        # PostgreSQL reads it as another user.
+        # PostgreSQL, which reads the file, runs as another user.
         self.clock.chmod(0o644)
 
     def jump_worker_clock(self, jump: int) -> None:
         self.workers[0].send_signal(jump)
 
     def jump_all_clocks(self, jump: int) -> None:
-        """Of a worker, of all processes of the web server, and of PostgreSQL; the other worker's stays as it is."""
+        """Shift the clocks of a worker, of all processes of the web server and of PostgreSQL, but not of the other
+        worker.
+        """
         self.jump_worker_clock(jump)
         for child in self._web_processes():
             os.kill(child, jump)
@@ -317,7 +319,7 @@ class World:
         self._wait_for_database_clock()
 
     def _wait_for_database_clock(self) -> None:
-        """libfaketime reads the file once a second."""
+        """Wait for libfaketime, which reads the file once a second."""
         from annotation.core.shared.clock import shared_now
 
         end = time.monotonic() + START_SECONDS
@@ -328,7 +330,7 @@ class World:
 
     @contextmanager
     def people(self) -> Iterator[People]:
-        """People at work for the length of a with block."""
+        """Let people work within the with block."""
         assessors = [SavingDesk.of(self.port, each, PASSWORD) for each in self._assessors]
         reviewers = [Reviewer.signed_in(self.port, name, PASSWORD) for name in self._reviewers]
         for desk in assessors:
@@ -356,7 +358,7 @@ class World:
 
 
 def _mounted(opened: ExitStack, folder: Path) -> bool:
-    """True if the folder is a small disk of its own, as it is if this process may mount one."""
+    """Return True if the folder is a small disk of its own, which this process must be allowed to mount."""
     folder.mkdir()
     folder.chmod(0o755)
     size = DISK_MB if folder.name == "database" else ROOM_MB

@@ -1,4 +1,4 @@
-"""A judge's server that answers after 200 ms as scripted, in a process of its own."""
+"""A judge's server in its own process, which answers after 200 ms by a script."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LATENCY = 0.2
 
 
 def claims_of(unit: str) -> list[str]:
-    """The scripted judge's claims: the main clause of a unit that holds a number."""
+    """Return the main clause of a unit that contains a number, as the scripted judge's claim."""
     return [" ".join(unit.split()[:9])] if any(character.isdigit() for character in unit) else []
 
 
 @contextmanager
 def scripted_server() -> Iterator[str]:
-    """Its address."""
+    """Run the server within the with block, and yield its address."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs,), daemon=True)

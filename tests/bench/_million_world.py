@@ -1,7 +1,7 @@
-"""A project of a million checks, and somebody who asks for the next claim of each queue.
+"""A project of a million checks, and a person who requests the next claim of each queue.
 
-Told on the command line how many checks, it migrates the PostgreSQL of DATABASE_URL, makes 10,000 checks by the ORM and
-multiplies all rows by statements of the database itself. It prints the 95th percentile of the milliseconds of each
+The number of checks is an argument. The program migrates the PostgreSQL of DATABASE_URL, creates 10,000 checks by the
+ORM, and multiplies all rows by statements of the database. It prints the 95th percentile of the milliseconds of each
 queue.
 """
 
@@ -48,7 +48,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 def fill(checks: int) -> None:
-    """Migrate, and put a project with that many checks into the database."""
+    """Migrate the database, and create a project with this number of checks."""
     from annotation import models as rows
     from annotation.reviewing.services.review import override
 
@@ -89,9 +89,9 @@ def fill(checks: int) -> None:
 
 
 def _multiply(kinds: tuple[type[Model], ...], times: int) -> None:
-    """Copies of all rows of these kinds, so many of each, whose keys lead to the copies of what theirs lead to."""
+    """Copy all rows of these kinds `times` times; foreign keys of a copy refer to copies."""
     with connection.cursor() as cursor:
-        cursor.execute("SET session_replication_role = replica")  # keys are not looked up row by row
+        cursor.execute("SET session_replication_role = replica")  # do not look up each foreign key
         steps = {}
         for kind in kinds:
             cursor.execute(f'SELECT max(id) FROM "{kind._meta.db_table}"')
@@ -113,7 +113,7 @@ def _multiply(kinds: tuple[type[Model], ...], times: int) -> None:
 
 
 def _copied(kind: type[Model], field: Any, steps: dict[type[Model], int]) -> str:
-    """An expression for the column of the nth copy."""
+    """Write the SQL expression for a column of the nth copy."""
     target = kind if field.primary_key else field.related_model
     if target in steps:
         return f'"{field.column}" + nth * {steps[target]}'
@@ -125,7 +125,7 @@ def _copied(kind: type[Model], field: Any, steps: dict[type[Model], int]) -> str
 
 
 class Desk:
-    """A reviewer at work."""
+    """A reviewer who answers claims."""
 
     def __init__(self) -> None:
         from django.contrib.auth.models import User
@@ -136,12 +136,12 @@ class Desk:
         self.here = ""
 
     def p95(self, query: str) -> float:
-        """Of the milliseconds in which the next claim of a queue came."""
+        """Return the 95th percentile of the milliseconds until the next claim of a queue arrived."""
         self.here = ""
         return p95([self._next(query) for _ in range(WARM_UP + ASKED)][WARM_UP:])
 
     def _next(self, query: str) -> float:
-        """The one on screen is the last that it gave."""
+        """Request the next claim after the last one, and return the milliseconds."""
         address = f"{reverse('next-check', kwargs={'slug': SLUG})}?{query}"
         asked = urlencode({"here": self.here}) if self.here else ""
         began = time.perf_counter()
@@ -155,7 +155,7 @@ class Desk:
 
 
 def hold(query: str) -> None:
-    """Let another person hold the head of a queue."""
+    """Lease the first checks of a queue to another person."""
     from django.contrib.auth.models import User
     from django.http import QueryDict
 

@@ -1,7 +1,7 @@
-"""A run in the application: rows, a worker, and a wait for the end. A process that the benchmark starts.
+"""A run in the application: create rows, start a worker, and wait for the end. The benchmark starts it as a process.
 
-Arguments: document sets, and the judge's address (`lexical` for the judge that needs none). Writes a line of JSON: the
-seconds of the run, and how many summaries have a score.
+The arguments are the number of document sets and the judge's address (`lexical` for the judge without a server). It
+writes a line of JSON: the seconds of the run, and the number of summaries with a score.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LONGEST_SECONDS = 580
 def main(sets: int, address: str) -> None:
     django.setup()
     call_command("migrate", interactive=False, verbosity=0)
-    # All of it needs Django set up first.
+    # These modules need a configured Django.
     from annotation.judging.services.start_run import start_run
     from annotation.models import Judge, Project, Run, Score, Worker
     from annotation.workers import worker_command
@@ -60,7 +60,7 @@ def main(sets: int, address: str) -> None:
 
 
 def fill(project: Project, sets: int, *, with_claims: bool) -> None:
-    """Documents of 300 words with a summary each, cut into sentences, and a claim for each if wanted."""
+    """Create documents of 300 words with a summary each, divided into sentences, optionally with a claim for each."""
     from annotation.models import Claim, ClaimSet, Document, DocumentSet, Summary, System, Unit
 
     system = System.objects.create(project=project, name="system")
@@ -104,7 +104,9 @@ def fill(project: Project, sets: int, *, with_claims: bool) -> None:
 
 
 def document_text(number: int) -> list[str]:
-    """Sentences of about 300 words; the first one alone holds a number, which the scripted judge takes for a claim."""
+    """Write sentences of about 300 words; only the first one contains a number, so the scripted judge makes it a
+    claim.
+    """
     chosen = random.Random(number)
     fact = f"Dam {number} was finished in {1900 + number % 100} by crew {chosen.choice(WORDS)}."
     return [fact, *(sentence(chosen, 18, numbers=0) for _ in range(DOCUMENT_WORDS // 18))]

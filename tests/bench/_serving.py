@@ -1,4 +1,4 @@
-"""The application served over HTTP as the demo does, gunicorn with 2 workers of 4 threads, and people at browsers."""
+"""The application over HTTP as in the demo, with gunicorn, 2 workers and 4 threads each, and people with browsers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SAVED = 200
 
 @contextmanager
 def on_postgres() -> Iterator[str | None]:
-    """The URL of a PostgreSQL of one's own; None, and why, where the tests can start none."""
+    """Start a PostgreSQL and yield its URL; if none can be started, print the reason and yield None."""
     try:
         server = postgres.start()
     except postgres.NoPostgres as reason:
@@ -53,7 +53,7 @@ class Answer(NamedTuple):
 
 @dataclass
 class Desk:
-    """A signed-in person with one connection that stays open, and as little else as possible."""
+    """A signed-in person with one open connection, and with as little overhead as possible."""
 
     port: int
     username: str
@@ -95,7 +95,7 @@ class Desk:
         try:
             answer = self._exchange(request)
         except ConnectionError:
-            # Once more, as a browser does: the server may hang up on a line that was idle for 2 seconds.
+            # Try once more, as a browser does: the server may close a connection that was idle for 2 seconds.
             self.reconnect()
             answer = self._exchange(request)
         self._keep_cookies(answer.head)
@@ -109,7 +109,7 @@ class Desk:
         return _received(self.line)
 
     def reconnect(self) -> None:
-        """Open a line of one's own to the server; opening one belongs to no measurement."""
+        """Open a connection to the server, which is not part of any measurement."""
         if self.line is not None:
             self.line.close()
         self.line = socket.create_connection((HOST, self.port), timeout=PATIENCE_SECONDS)
@@ -124,7 +124,9 @@ class Desk:
 
 
 class Reviewer(Desk):
-    """Answers the claims that the queue gives, as the form does: the answer goes out, and the next claim is fetched."""
+    """A reviewer who answers the claims of the queue as the form does: the answer is sent, and the next claim is
+    fetched.
+    """
 
     here = ""
     is_htmx = True
@@ -144,7 +146,7 @@ class Reviewer(Desk):
 
 @dataclass
 class SavingDesk(Desk):
-    """An assessor in an assignment; `person` says what there is to save. `done` acts were acknowledged."""
+    """An assessor in an assignment; `person` has the values to save. `done` counts the saved acts."""
 
     person: dict[str, Any] = field(default_factory=dict)
     done: int = 0
@@ -156,7 +158,7 @@ class SavingDesk(Desk):
         return desk
 
     def save(self) -> None:
-        """The next act."""
+        """Save the next act."""
         self.done += 1
         answer = self.send_act(self.done)
         require(answer, 200)
@@ -164,7 +166,9 @@ class SavingDesk(Desk):
             raise RuntimeError(f"an act was not saved: {answer.body[:300]!r}")
 
     def send_act(self, number: int) -> Answer:
-        """The act of that number, from 1: the units by turns, each with the next percent and its number as the note."""
+        """Save the act with this number, from 1: the units in turn, each with the next percent and with the number as
+        its note.
+        """
         acts = self.person["acts"]
         before, place = divmod(number - 1, len(acts))
         reading, unit = acts[place]
@@ -178,7 +182,7 @@ AnyDesk = TypeVar("AnyDesk", bound=Desk)
 
 
 def rush(desks: Sequence[AnyDesk], act: Callable[[AnyDesk], object], rounds: int) -> float:
-    """Let all clients act at once and repeatedly, and return the acts of all clients a second."""
+    """Let all clients act at the same time and repeatedly; return the acts of all clients per second."""
     start = threading.Barrier(len(desks))
 
     def busy(desk: AnyDesk) -> int:
@@ -226,7 +230,7 @@ def require(answer: Answer, status: int) -> None:
 
 @contextmanager
 def served(environment: dict[str, str], folder: Path) -> Iterator[int]:
-    """The port of a server for the length of a with block."""
+    """Run a server within the with block, and yield its port."""
     port = free_port()
     command = [sys.executable, "-m", "gunicorn", "annotation.config.wsgi:application"]
     command += [

@@ -1,4 +1,4 @@
-"""The signals by which processes of `_struck` are struck. gunicorn and Celery leave these to anyone who wants them."""
+"""The signals for faults in processes of `_struck`. gunicorn and Celery do not use these signals."""
 
 import signal
 

@@ -1,6 +1,7 @@
-"""A worker and a web server as the application's, which signals strike: threads die, or the clock jumps by an hour.
+"""A worker and a web server as in the application, in which signals cause faults: threads die, or the clock leaps an
+hour.
 
-`celery -A tests.bench._struck worker` and `gunicorn "tests.bench._struck:web()"`.
+Start them with `celery -A tests.bench._struck worker` and `gunicorn "tests.bench._struck:web()"`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def web() -> WSGIHandler:
 
 
 def _die(*_: Any) -> None:
-    """Raise SystemExit in all threads whose names begin as MORTAL says, with commas between."""
+    """Raise SystemExit in all threads whose names begin with one of the names in MORTAL, which commas separate."""
     for thread in threading.enumerate():
         if thread.name.startswith(tuple(os.environ["MORTAL"].split(","))):
             ident = ctypes.c_ulong(thread.ident or 0)
@@ -38,7 +39,7 @@ def _die(*_: Any) -> None:
 
 
 def _jump(number: int, _: Any) -> None:
-    """Shift Python's wall clock by an hour from now on; the monotonic clock continues."""
+    """Shift Python's wall clock by an hour from now on; the monotonic clock does not change."""
     ahead = HOUR if number == AHEAD else -HOUR
     time_machine.travel(time.time() + ahead, tick=True).start()
 

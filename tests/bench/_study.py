@@ -1,5 +1,5 @@
-"""A project with judged claims, reviewers, and assessors at work. As a process it fills a database and prints the
-people.
+"""A project with judged claims, reviewers, and assessors with open assignments. As a process it fills a database and
+prints the people.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def main() -> None:
         reviewers = members(project, Role.REVIEWER, PEOPLE)
         assessors = at_work(project, members(project, Role.ASSESSOR, 1))
     with connection.cursor() as cursor:
-        # A running server does so by itself, a minute after rows came in.
+        # A running server analyses its tables by itself a minute after rows are inserted.
         cursor.execute("ANALYZE")
     checks = Check.objects.order_by("queue_key").values_list("public_id", flat=True)
     people = {"reviewers": [each.username for each in reviewers], "assessors": assessors}
@@ -56,7 +56,7 @@ def members(project: Project, role: str, count: int) -> list[User]:
 
 
 def at_work(project: Project, people: list[User]) -> list[dict[str, Any]]:
-    """Each with a document set of their own, and what there is to save of it."""
+    """Assign a document set to each person, and return the values that they can save."""
     sets = project.document_sets.order_by("pk")
     return [_given(document_set, person) for document_set, person in zip(sets, people, strict=False)]
 
@@ -75,7 +75,7 @@ def _given(document_set: DocumentSet, person: User) -> dict[str, Any]:
 
 
 def fill(sets: int) -> Project:
-    """Document sets of 25 systems and ten claims, all judged, in the database at hand."""
+    """Create document sets of 25 systems and ten claims, all judged, in the current database."""
     from annotation.models import Check, DocumentSet, Verdict
     from annotation.scoring.rescore import rescore
 
@@ -111,7 +111,7 @@ def _project() -> Project:
 
 
 def _of_set(project: Project, document_set: Any, number: int) -> list[Any]:
-    """A set with its texts, units and claims; its checks, not yet stored: every claim against every system."""
+    """Create a set with its texts, units and claims, and return its unsaved checks of every claim in every summary."""
     from annotation.models import (
         Check,
         Claim,
@@ -148,7 +148,7 @@ def _of_set(project: Project, document_set: Any, number: int) -> list[Any]:
     units = list(reference.units.order_by("position"))
     claim_set = ClaimSet.objects.create(summary=reference, origin="judge", origin_name="lexical")
     claims = Claim.objects.bulk_create(
-        # Where two sentences were taken for one unit, the last unit has the claims that are left.
+        # If two sentences were read as one unit, the last unit has the remaining claims.
         Claim(
             claim_set=claim_set,
             unit=units[min(place, len(units)) - 1],

@@ -1,4 +1,4 @@
-"""Invented documents, summaries and claims of the lengths that the benchmark speaks of."""
+"""Invented documents, summaries and claims with the lengths that the benchmark names."""
 
 import random
 
@@ -19,18 +19,18 @@ def sentence(chance: random.Random, words: int, numbers: float = NUMBER_SHARE) -
 
 
 def document(number: int) -> str:
-    """600 words in 30 sentences."""
+    """Return 600 words in 30 sentences."""
     chance = random.Random(1000 + number)
     return " ".join(sentence(chance, 20) for _ in range(30))
 
 
 def summary(number: int, system: int = 0) -> str:
-    """80 words in 4 sentences."""
+    """Return 80 words in 4 sentences."""
     chance = random.Random(f"{number} {system}")
     return " ".join(sentence(chance, 20) for _ in range(4))
 
 
 def claims(number: int) -> list[str]:
-    """Ten claims of ten words."""
+    """Return ten claims of ten words."""
     chance = random.Random(2000 + number)
     return [sentence(chance, 10) for _ in range(10)]

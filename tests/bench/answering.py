@@ -1,4 +1,4 @@
-"""A reviewer's answer through the API and an assessor's save in the SEE form, over HTTP, as the demo serves them."""
+"""A reviewer's answer through the API, and an assessor's save in the SEE form, over HTTP as in the demo."""
 
 from __future__ import annotations
 

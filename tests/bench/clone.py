@@ -1,4 +1,4 @@
-"""From a fresh clone to a page: `make demo` with an environment of its own, packages from the machine's cache."""
+"""From a fresh clone to a page: `make demo` with its own environment and packages from the machine's cache."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
-"""What is lost and doubled, and how soon all goes on, where a part of the installation dies, is away, full, or has its
-clock jump: PostgreSQL, Redis, gunicorn as `coverdict serve` starts it, two workers, and a judge that takes 200 ms.
+"""The losses, the duplicates and the time to recovery if a part of the installation dies, is unavailable or full, or
+if its clock leaps. The parts are PostgreSQL, Redis, gunicorn as in `coverdict serve`, two workers, and a judge that
+takes 200 ms.
 
-Each fault strikes amid a run of `FAULTS_SETS` document sets, 150 unless given, while four people save percents and two
-answer claims. Lost: an act or answer that was acknowledged and is in no row, a document set that is not judged in the
-end, a score that cannot be rebuilt. Doubled: a row that is there twice, or a call that was paid twice; calls whose
-reply was not kept yet when their asker or its database died may be asked again, and are told apart.
-`FAULTS_ONLY` names faults, with commas between.
+Each fault occurs during a run of `FAULTS_SETS` document sets (default 150), while four people save percents and two
+answer claims. A loss is an acknowledged act or answer without a row, a document set that is never judged, or a score
+that cannot be rebuilt. A duplicate is a row that exists twice, or a call that was paid for twice. If the caller or
+its database dies before a reply is stored, the call may be repeated; such calls are counted separately. `FAULTS_ONLY`
+names faults, separated by commas.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ RUN_GOES_ON_SECONDS, SAVES_GO_ON_SECONDS = 15.0, 5.0
 
 @dataclass(frozen=True)
 class Fault:
-    """`strike` returns when the cause is gone; `interrupts` where calls may be under way for somebody who dies."""
+    """A fault. `strike` returns when its cause is over. `interrupts` is True if a process may die with calls in
+    flight.
+    """
 
     what: str
     how: str
@@ -101,7 +104,8 @@ def _measure(world: World, fault: Fault) -> list[Row]:
     again = world.asked_twice
     if not is_over:
         lost["runs"] = 1
-    # Calls go on between the count and the strike, so besides those in the air as many may have a reply being kept.
+    # Besides the counted calls, replies that are being stored at the time of the fault may be lost: up to one per
+    # call.
     allowed = max(2 * AT_ONCE, under_way) if fault.interrupts else 0
     wrong = "; ".join(f"{count} x {what}" for what, count in people.wrong.most_common(3))
     return [
@@ -125,11 +129,11 @@ def _parts(counts: Counter[str]) -> str:
     return f"{told}; " if told else ""
 
 
-# What is looked at
+# Observations
 
 
 def _until(holds: Callable[[], bool]) -> float:
-    """The moment at which it holds, or at which that was given up."""
+    """Wait for the condition, and return the moment at which it held or the wait ended."""
     end = time.monotonic() + LONGEST_SECONDS
     while not _tried(holds) and time.monotonic() < end:
         time.sleep(0.05)
@@ -137,7 +141,7 @@ def _until(holds: Callable[[], bool]) -> float:
 
 
 def _tried(ask: Callable[[], Any]) -> Any:
-    """The answer; None while the database is away."""
+    """Return the answer; None while the database is unavailable."""
     from django.db import Error, connection
 
     try:
@@ -160,7 +164,7 @@ def _kept_calls(judged: Run) -> int:
 
 
 def _goes_on(world: World, judged: Run, held: dict[int, str], calls: int) -> bool:
-    """True if new calls came, and no dead process still holds its rows."""
+    """Return True if new calls came and no dead process still owns rows."""
     now = _held(judged)
     is_free = not any(now.get(key) == token for key, token in held.items())
     return is_free and (len(world.judge.calls) > calls + AT_ONCE or _is_over(judged))
@@ -235,7 +239,7 @@ def _kill_threads(world: World) -> None:
 
 
 def _reap_at_once(world: World) -> None:
-    """The lease of a killed worker runs out in front of everybody who reaps."""
+    """End the lease of a killed worker while several processes reap."""
     from django.db import connection
 
     from annotation.core.jobs import lease_seconds, reap
@@ -258,7 +262,7 @@ def _reap_at_once(world: World) -> None:
 
 
 def _fill_disk(world: World, name: str) -> Callable[[], None]:
-    """Fill a small disk; what frees it."""
+    """Fill a small disk, and return a function that frees it."""
     ballast = world.folder / name / "ballast"
     with ballast.open("wb", buffering=0) as file:
         try:
@@ -279,7 +283,7 @@ def _fill_database_disk(world: World) -> None:
     end = time.monotonic() + AWAY_SECONDS
     while _tried(_held_any) is None:
         if time.monotonic() > end:
-            # It has ended itself, as it does where it cannot write its log; anyone who frees the disk starts it again.
+            # PostgreSQL ends if it cannot write its log; whoever frees the disk must start it again.
             world.database.restart()
 
 
@@ -302,7 +306,7 @@ def _fill_var_disk(world: World) -> None:
 
 
 def _lost_exports(world: World) -> int:
-    """Exports that did not end, or whose file is not whole."""
+    """Count the exports that did not end, or whose file is incomplete."""
     from annotation.models import Check, Job
 
     export = _exports.pop()
@@ -316,7 +320,7 @@ def _lost_exports(world: World) -> int:
 
 
 def _with_right_clocks(world: World) -> int:
-    """Processes whose clocks have jumped end; others are started. Raises RuntimeError where none had jumped."""
+    """Restart the processes whose clocks have leapt. Raises RuntimeError if no clock had leapt."""
     from annotation.models import Verdict
 
     judged = Verdict.objects.filter(run__isnull=False).order_by("-pk").values_list("created_at", flat=True)

@@ -1,4 +1,4 @@
-"""Large files in and out, through the commands, on PostgreSQL: 10,000 document sets of one summary and one claim."""
+"""Import and export of large files by commands, on PostgreSQL: 10,000 document sets of one summary and one claim."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _measure(environment: dict[str, str], folder: Path) -> list[Row]:
 
 
 def _manage(environment: dict[str, str], *words: str) -> float:
-    """The seconds of a command."""
+    """Run a command, and return its seconds."""
     began = time.perf_counter()
     command = [sys.executable, "manage.py", *words]
     subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
@@ -59,7 +59,7 @@ def _manage(environment: dict[str, str], *words: str) -> float:
 
 
 def sets_as_lines(count: int) -> Iterator[str]:
-    """So many document sets, each as a line of nested JSONL, with a document of 300 words."""
+    """Yield this number of document sets, each as a line of nested JSONL with a document of 300 words."""
     dice = random.Random(7)
     for number in range(count):
         claim = sentence(dice, 10)

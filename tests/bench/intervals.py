@@ -1,8 +1,8 @@
-"""The share of nominal 95 % intervals that contain the truth, in simulated studies of 4 systems.
+"""The share of nominal 95 % intervals that contain the true value, in simulated studies of 4 systems.
 
 A study samples its document sets from a population whose mean coverage is known by integration. Claims of a set are
 harder or easier together; the judge's probabilities are noisy, biased, and for one system nearly worthless. People
-answer two claims a document set, sampled within each system, uniformly or more if the judge is unsure. A study
+answer two claims per document set, sampled within each system, uniformly or more if the judge is unsure. A study
 counts by the share of its systems whose interval contains the population's mean.
 """
 
@@ -46,7 +46,9 @@ Samples = dict[str, list[SampledItem]]
 
 @dataclass(frozen=True)
 class Claims:
-    """Answers and the judge's probabilities, shape (sets, systems, claims), where `is_there`; `counts` of each set."""
+    """Answers and the judge's probabilities, of shape (sets, systems, claims), valid if `is_there`; `counts` is by
+    set.
+    """
 
     counts: NDArray[np.int64]
     is_there: NDArray[np.bool_]
@@ -65,7 +67,9 @@ def run() -> list[Row]:
 
 
 def _samples(mean: float, sets: int) -> list[Row]:
-    """Of systems with this mean. Exact intervals of very few answers of a kind may hold more often."""
+    """Measure intervals of systems with this mean. With very few answers of a kind, exact intervals may contain it
+    more often.
+    """
     level, size = _level(mean), CLAIMS_A_SET * sets
     found: dict[str, list[Bounds]] = {}
     for number in range(STUDIES_OF_SAMPLES):
@@ -85,7 +89,7 @@ def _samples(mean: float, sets: int) -> list[Row]:
 
 
 def _of_sample(claims: Claims, size: int, seed: int) -> dict[str, Bounds]:
-    """Intervals from claims that were sampled within each system."""
+    """Compute intervals from claims that were sampled within each system."""
     uniform: Samples = {}
     unsure: Samples = {}
     for place, system in enumerate(SYSTEMS):
@@ -118,7 +122,7 @@ def _of_sample(claims: Claims, size: int, seed: int) -> dict[str, Bounds]:
 
 
 def _row(what: str, found: list[Bounds], truth: dict[str, float], at_most: float | None) -> Row:
-    """Share of intervals that hold the truth, and their mean width."""
+    """Return the share of intervals that contain the true value, and their mean width."""
     ends = [(truth[system], *bounds) for of_study in found for system, bounds in of_study.items()]
     held = 100 * sum(low <= value <= high for value, low, high in ends) / len(ends)
     note = f"mean width {sum(high - low for _, low, high in ends) / len(ends):.4f}"
@@ -140,7 +144,7 @@ def _ends(low: float | None, high: float | None) -> tuple[float, float]:
 
 
 def _judged(random: np.random.Generator) -> Array:
-    """Coverage by the judge, shape (sets, systems)."""
+    """Return the judge's coverage, of shape (sets, systems)."""
     claims = _claims(np.array([*SYSTEMS.values()]), SETS, random)
     found: Array = (claims.said * claims.is_there).sum(axis=2) / claims.counts[:, None]
     return found
@@ -160,14 +164,14 @@ def _claims(levels: Array, sets: int, random: np.random.Generator) -> Claims:
 
 
 def _mean(level: float, noise: float = 0.0) -> float:
-    """The population's mean: a logistic of a normal, by Gauss-Hermite quadrature."""
+    """Compute the population's mean, a logistic of a normal variable, by Gauss-Hermite quadrature."""
     points, weights = hermegauss(60)
     spread = np.sqrt(SPREAD_OF_SETS**2 + SPREAD_OF_SUMMARIES**2 + SPREAD_OF_CLAIMS**2 + noise**2)
     return float(weights @ _logistic(level + spread * points) / weights.sum())
 
 
 def _level(share: float) -> float:
-    """The log odds at which the population's mean is this share."""
+    """Find the log odds at which the population's mean is this share."""
     return float(scipy.optimize.brentq(lambda level: _mean(level) - share, -20, 20))
 
 

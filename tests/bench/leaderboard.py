@@ -1,6 +1,7 @@
-"""The leaderboard of 25 systems over 100 document sets: made again with 10,000 draws, and its page.
+"""The leaderboard of 25 systems over 100 document sets: its computation with 10,000 resamples, and its page.
 
-On SQLite, so that what the database does counts as processor time too, which a busy machine does not stretch.
+It uses SQLite, so that processor time includes the work of the database; a busy machine does not change processor
+time.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def _measure() -> list[Row]:
     name = f"leaderboard, {SETS} document sets x {_study.SYSTEMS} systems"
     kind = Analysis.Kind.LEADERBOARD
     made = min(_spent(lambda: compute(project=project, kind=kind, key="coverage")) for _ in range(TURNS))
-    # Stores what the page shows.
+    # This call stores what the page shows.
     board(project)
     page = 1000 * _page(project)
     return [
@@ -57,7 +58,7 @@ def _measure() -> list[Row]:
 
 
 def _page(project: Project) -> float:
-    """Processor time of one request for the page, the median."""
+    """Return the median processor time of a request for the page."""
     from django.contrib.auth.models import User
     from django.test import Client
 
@@ -75,7 +76,7 @@ def _page(project: Project) -> float:
         )
         if b"up to date.</p>" not in bodies[0]:
             raise RuntimeError("the leaderboard's page did not come, or is not up to date")
-    # The first one compiles the templates.
+    # The first request compiles the templates.
     return statistics.median(spent[1:])
 
 

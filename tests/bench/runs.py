@@ -1,4 +1,4 @@
-"""A run of 1,000 document sets in the application, with one worker on PostgreSQL and Redis; and a lexical one."""
+"""A run of 1,000 document sets with one worker on PostgreSQL and Redis, and a run of the lexical judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Celery app: queued by a web process, received by a worker."""
+"""The Celery app: a web process sends a message, and a worker receives it."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The browsable API docs under the strict content policy."""
+"""The browsable API docs under the content policy."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Databases, brokers and keys, as the environment gives them."""
+"""Settings of databases, brokers and keys from the environment."""
 
 import stat
 from collections.abc import Callable

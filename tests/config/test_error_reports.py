@@ -1,4 +1,4 @@
-"""The data that leaves the installation in error reports: envelopes that a server on the loopback receives."""
+"""The data in error reports, from the envelopes that a server on loopback receives."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ sentry_sdk.flush(20)
 
 
 class Receiver(HTTPServer):
-    """Takes envelopes, as Sentry's servers do."""
+    """Receives envelopes, as Sentry's servers do."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -108,7 +108,7 @@ def test_an_error_arrives_with_its_place_and_request_and_without_what_people_wro
     assert failed["tags"] == {"request_id": done.stdout.strip()}
     assert failed["environment"] == "trying"
     assert "The judge said %s" in [event.get("logentry", {}).get("message") for event in events]
-    # Probes by address are not reported.
+    # The health checks are not reported.
     assert len(events) == 2
     for body in receiver.received:
         assert PRIVATE.encode() not in body
@@ -116,7 +116,7 @@ def test_an_error_arrives_with_its_place_and_request_and_without_what_people_wro
 
 
 def test_what_is_not_known_to_be_harmless_is_left_out() -> None:
-    """Everything that the client library may add, now or in its next version."""
+    """The client library may add further values, now or in its next version."""
     event = {
         "event_id": "1",
         "user": {"email": PRIVATE},

@@ -1,4 +1,4 @@
-"""The two health addresses."""
+"""The health checks."""
 
 import os
 from datetime import timedelta
@@ -40,7 +40,7 @@ def test_readyz_says_that_all_is_well(client: Client, worker: Any) -> None:
 
 
 def warnings_of(client: Client, part: str) -> str:
-    """The warning of /readyz about this part, which is the only one, while the service is ready."""
+    """Return the warning of /readyz about this part. It must be the only one, and the service must be ready."""
     answer = client.get("/readyz")
     told: dict[str, str] = answer.json()["warnings"]
     assert (answer.status_code, answer.json()["ready"], list(told)) == (200, True, [part])
@@ -89,7 +89,7 @@ def test_readyz_warns_of_the_broker(
 def test_readyz_warns_and_status_names_the_folder_that_cannot_be_written(
     client: Client, worker: Any, admin_client: Client, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    # Root may write everywhere.
+    # Simulate the lack of permission, because root may write everywhere.
     monkeypatch.setattr("os.access", lambda _, mode: mode == os.F_OK)
     told = warnings_of(client, "files")
     assert told == "the folder for files is not writable; see the page Status"
@@ -101,7 +101,7 @@ def test_a_disk_that_is_not_mounted_is_a_warning_and_breaks_neither_status_nor_f
     client: Client, worker: Any, admin_client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.VAR_DIR = Path("/no/such/disk")
-    # Root may write everywhere.
+    # Simulate the lack of permission, because root may write everywhere.
     access = os.access
     monkeypatch.setattr("os.access", lambda path, mode: mode == os.F_OK and access(path, mode))
     settings.METRICS_TOKEN = "token"
@@ -122,7 +122,7 @@ def test_a_folder_that_this_user_may_not_look_into_is_not_writable(
 @pytest.fixture
 def unreachable_broker() -> Any:
     before = app.conf.broker_url
-    # Port 1 of this machine: nobody listens there.
+    # Nothing listens on port 1.
     app.conf.broker_url = "redis://127.0.0.1:1/0"
     yield
     app.conf.broker_url = before

@@ -1,4 +1,4 @@
-"""The contents of the logs, and what they must never contain."""
+"""The contents of the logs, and the data that they must not contain."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Production settings, each refusal in a process of its own."""
+"""Production settings. Each refusal is tested in its own process."""
 
 import ast
 import json
@@ -63,7 +63,7 @@ def test_it_starts_where_all_is_in_order() -> None:
                 "Write postgres://user:pass@host/name",
             ),
         ],
-        # One alone is enough.
+        # A single unsafe value is enough.
         [("SECRET_KEY", "abc" * 30, "too easy to guess")],
         [("ALLOWED_HOSTS", "coverdict.example.org:443,[::1]", "host names without https:// and port")],
     ],

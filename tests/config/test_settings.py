@@ -1,4 +1,4 @@
-"""Local, demo and test settings, and what they share."""
+"""Local, demo and test settings, and the settings that they share."""
 
 import ast
 import os
@@ -15,7 +15,7 @@ NAME = "s.DATABASES['default']['NAME']"
 
 
 def show(place: str, *expressions: str, var: Path, **environment: str) -> list[Any]:
-    """The values of the expressions in a process with these settings."""
+    """Evaluate the expressions in a process with these settings."""
     code = f"from django.conf import settings as s; print([{', '.join(expressions)}])"
     names = {"DJANGO_SETTINGS_MODULE": f"{SETTINGS}{place}", "COVERDICT_VAR": str(var)}
     done = forking.run(code, **names, **environment)

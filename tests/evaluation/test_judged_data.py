@@ -1,11 +1,11 @@
-"""Published human scores of real summaries, reproduced through the blend."""
+"""Published human scores of real summaries, recomputed by the blend."""
 
 import pytest
 
 from evaluation import ScoredClaim, ScoredComparison, ScoredSummary, ScoredUnit, bootstrap_interval, score
 
-# How many summaries of 100 have n content units of which k = 0, 1, 2, ... are present. The mean over summaries needs
-# no more of the published labels than this.
+# For summaries with n content units, the numbers of summaries in 100 with k = 0, 1, 2, ... present units. The mean
+# over summaries needs no other part of the published labels.
 BART_LARGE_OF_CNN_DAILYMAIL = {
     5: [2, 0, 0, 1],
     6: [0, 0, 0, 0, 1],
@@ -42,7 +42,7 @@ T5_LARGE_OF_XSUM = {
 def test_published_human_scores_of_whole_test_sets(
     counts: dict[int, list[int]], units: int, published: float
 ) -> None:
-    # Lite2-3Pyramid's README prints these for REALSumm's abs_bart_out and for PyrXSum's t5-large.
+    # Lite2-3Pyramid's README has these values for REALSumm's abs_bart_out and for PyrXSum's t5-large.
     found: list[float | None] = []
     for size, summaries in counts.items():
         for present, repeats in enumerate(summaries):

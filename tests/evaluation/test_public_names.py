@@ -9,9 +9,10 @@ import evaluation
 from evaluation import blend, errors, gate, judging, metrics, running, statistics, text
 
 ROOMS = (blend, gate, judging, metrics, running, statistics, text)
-# What stands at the front door: the names of the notebooks, of README and of docs. Further ones go into a room.
+# The number of public names of `evaluation`: those of the notebooks, README and docs. Further names belong in a
+# package.
 MOST_AT_THE_DOOR = 60
-# What `import evaluation` loads beside the standard library. A client of a service is not in it.
+# The packages that `import evaluation` loads besides the standard library, without a client for services.
 LOADED = {"evaluation", "numpy", "scipy", "sentencex", "simplemma", "snowballstemmer"}
 
 
@@ -29,7 +30,7 @@ def test_the_front_door_is_short() -> None:
 def test_every_public_name_is_there_once(room: ModuleType) -> None:
     assert len(set(room.__all__)) == len(room.__all__)
     assert all(hasattr(room, name) for name in room.__all__)
-    # No function shadows its module.
+    # No function has the name of its module.
     assert not [name for name in room.__all__ if inspect.ismodule(getattr(room, name))]
 
 
@@ -47,5 +48,5 @@ packages = [name for name, module in sys.modules.items() if hasattr(module, "__p
 names = {{name.partition(".")[0] for name in packages}} - set(sys.stdlib_module_names)
 print(*(name for name in names if not name.startswith("_")))
 """
-    # NumPy takes charset_normalizer along where another tool of the developers' has brought it.
+    # NumPy imports charset_normalizer if a development tool has installed it.
     assert set(run_python(code).split()) - {"charset_normalizer"} == LOADED

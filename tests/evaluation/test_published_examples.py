@@ -1,8 +1,8 @@
-"""The worked examples on the pages of the metrics that ours go by, with the answers that those pages give.
+"""The worked examples on the pages of the metrics, with the results that those pages give.
 
 Sources: the pages of coverage (Assert LLM Tools), SummarizationMetric (Mastra), SummarizationMetric (DeepEval) and
-CompletenessMetric (Kastrax). A scripted server gives the verdicts that a page names, and the scores must be the
-page's; where a page contradicts itself the test says what is computed instead.
+CompletenessMetric (Kastrax). A scripted server gives the verdicts that a page names, and the scores must equal the
+page's. If a page contradicts itself, the test says what is computed instead.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ CARS_SUMMARY = (
 
 
 class Page:
-    """The answers that a page reports from its judge, by the text of the claim or question; no for all others."""
+    """The judge's answers that a page reports, by the text of the claim or question; no for all others."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ def test_a_result_without_a_score_leaves_it_out_of_its_items(judge: OpenAIJudge)
 
 
 def test_a_reference_that_states_nothing_is_covered(judge: OpenAIJudge, llm_server: LLMServer) -> None:
-    # "Score of 1.0 with 0 claims"; flagged here, so that averages can leave it out.
+    # The page says "Score of 1.0 with 0 claims"; here the summary gets a flag, so that averages can ignore it.
     llm_server.where(Page(claims=[[], []]))
     asked = "Where did the cat sit down? And who saw it there?"
     result = evaluate_summary(asked, CAT_SUMMARY, judge=judge, metrics=["coverage"])
@@ -144,7 +144,7 @@ def test_a_reference_that_states_nothing_is_covered(judge: OpenAIJudge, llm_serv
 def test_summarization_is_the_lower_of_alignment_and_coverage(
     judge: OpenAIJudge, llm_server: LLMServer
 ) -> None:
-    # The page scores alignment .5 for naming the wrong founder, coverage .75, and takes the lower of the two.
+    # The page scores alignment .5 because of the wrong founder and coverage .75, and takes the lower of the two.
     questions = [
         "Was Tesla founded in 2003?",
         "Was its first car the Roadster?",
@@ -171,7 +171,7 @@ def test_summarization_is_the_lower_of_alignment_and_coverage(
         questions=questions,
         scale=10,
     )
-    # 2 of 4 claims, unsure counting as no; 3 of 4 questions; the scale multiplies the result alone.
+    # 2 of 4 claims, where unsure counts as no, and 3 of 4 questions; the scale multiplies only the result.
     assert_found(result, {"alignment": 0.5, "question_coverage": 0.75, "summarization": 5.0})
     assert result.passed is True
     assert "Tesla was founded by Elon Musk" in result.reasons["summarization"]
@@ -200,6 +200,6 @@ def test_a_summary_in_other_order_has_most_elements() -> None:
         "Explain how photosynthesis works in plants using sunlight, water, and carbon dioxide.",
         "Plants use sunlight to convert water and carbon dioxide into glucose through photosynthesis.",
     )
-    # explain, photosynthesis, work, plants, use, sunlight, water, carbon, dioxide: all but two.
+    # The elements are explain, photosynthesis, work, plants, use, sunlight, water, carbon, dioxide; two are missing.
     assert found.score == pytest.approx(7 / 9)
     assert found.missing_elements == ("explain", "work")

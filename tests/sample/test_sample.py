@@ -1,4 +1,4 @@
-"""The sample project says of itself only what is true: lengths, baselines, errors, judgments."""
+"""The description of the sample project is true: lengths, baselines, errors, judgments."""
 
 import json
 import re
@@ -46,7 +46,7 @@ def _words(text: str) -> set[str]:
 
 
 def _errors() -> list[tuple[str, int, str, str | None]]:
-    """The README's table of errors: set, target, what the summary says, what the source says or None."""
+    """Read the README's table of errors: set, target, the summary's words, the source's words or None."""
     cells = re.findall(
         r"^\| ([\w-]+)(?: \((\d+)\))? \| `([^`]+)` \| (?:`([^`]+)`|nothing) \|$",
         (SAMPLE / "README.md").read_text(encoding="utf-8"),
@@ -85,7 +85,7 @@ def test_an_error_is_where_the_readme_says(name: str, target: int, summary: str,
     documents = "\n".join(_documents(row))
     assert summary in row["summary"]
     assert source is None or source in documents
-    # A piece that the source has word for word is an error only where the source's own words surround it.
+    # Words that also occur in the source are an error only if the source's own words contain them.
     assert summary not in documents or (source is not None and summary in source)
 
 
@@ -127,7 +127,7 @@ def test_assessors_judge_once_and_agree_on_most_units_but_not_all() -> None:
     ]
     same = sum(ana == ben for ana, ben in pairs)
     assert len(pairs) * 0.6 < same < len(pairs)
-    # The project's threshold: what is further apart is a dispute.
+    # Answers that differ by more than the project's threshold are disputed.
     assert sum(abs(ana - ben) > 20 for ana, ben in pairs) == 4
 
 

@@ -1,7 +1,7 @@
-"""Agreement of people on every scale, and in pairs.
+"""Agreement between people's answers, on every scale and for every pair of people.
 
-Only blind answers count (see `ratings`). The deciding judge is compared with people as another rater, but people's own
-figures do not include it.
+Only blind answers count (see `ratings`). The deciding judge is compared with people as another rater, but people's
+own figures do not include it.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class RaterPair:
 class ScaleFigures:
     """The agreement on one scale (nominal, ordinal or interval).
 
-    `items` counts items with two or more raters, and `single` counts items with one rater. `answers` counts the answers
-    to `items`. `alpha` is Krippendorff's alpha; `equal` is the share of equal pairs of answers to the same item.
-    `pairs` has the first RATER_PAIRS_SHOWN pairs of people, and `pairs_left_out` counts the others. `judge` compares
-    the deciding judge with as many people.
+    `items` counts items with two or more raters, and `single` counts items with one rater. `answers` counts the
+    answers to `items`. `alpha` is Krippendorff's alpha; `equal` is the share of equal pairs of answers to the same
+    item. `pairs` has the first RATER_PAIRS_SHOWN pairs of people, and `pairs_left_out` counts the others. `judge`
+    pairs the deciding judge with each of the first RATER_PAIRS_SHOWN people.
     """
 
     key: str

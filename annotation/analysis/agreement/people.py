@@ -28,7 +28,7 @@ class PersonAnswers:
 
 
 def people_with_answers(project: Project) -> tuple[PersonAnswers, ...]:
-    """The reviewers of a project with their answers, by name. One query."""
+    """Load the reviewers of a project with their answers, sorted by name. One query."""
     rows = Verdict.objects.filter(
         check_row__project=project, person__isnull=False, role=Verdict.Role.REVIEWER, withdrawn_at=None
     )

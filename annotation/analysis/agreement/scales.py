@@ -119,7 +119,6 @@ def _rating_scale(criterion: Criterion, ratings: Sequence[RatedItem], judged: Ma
 
 
 def _judge_percents(project: Project, ratings: Sequence[RatedItem]) -> dict[str, Value]:
-    """The deciding judge's percent of each rated unit, rounded to an integer."""
     if project.deciding_judge is None or not ratings:
         return {}
     compared = {int(rating.item.partition(":")[0]) for rating in ratings}

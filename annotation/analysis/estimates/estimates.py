@@ -198,7 +198,7 @@ def estimate_table(
 
 
 def _estimated(items: Mapping[str, Sequence[SampledItem]], **options: Any) -> dict[str, SampleEstimate]:
-    """The estimates of the systems with enough document sets for an interval; of all systems if none has enough."""
+    """Estimate the systems with enough document sets for an interval, or all systems if none has enough."""
     found = estimate_systems_from_sample(items, confidence=CONFIDENCE, **options)
     return {system: made for system, made in found.items() if has_interval(made.documents)} or found
 

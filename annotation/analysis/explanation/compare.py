@@ -87,17 +87,19 @@ def paired_differences(
 
 
 def draws_for(rows: int) -> int:
-    """The number of bootstrap samples of so many rows: fewer above 1,000 rows, so that the page appears at once."""
+    """Return the number of bootstrap samples for this number of rows. Above 1,000 rows it is smaller, so that the
+    page appears at once.
+    """
     return min(DRAWS, max(FEWEST_DRAWS, MOST_RESAMPLED // max(rows, 1)))
 
 
 def differing_checks(
     project: Project, first: System, second: System, *, score: str, target_words: int | None
 ) -> QuerySet[Check]:
-    """The claims on which two systems differ, largest impact first.
+    """Select the checks of the claims on which two systems differ, largest impact first.
 
-    For coverage: reference claims that one summary expresses and the other does not, as the check of the summary that
-    does. For alignment: the unsupported claims of both.
+    For coverage, these are the reference claims that one summary expresses and the other does not; each is the check
+    of the summary that expresses the claim. For alignment, they are the unsupported claims of both summaries.
     """
     both = Check.objects.filter(
         project=project,

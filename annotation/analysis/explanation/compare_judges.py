@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DifferingAnswer:
-    """A claim with the labels of both judges, and people's majority; None without one."""
+    """A claim with the labels of both judges. `people` is the majority of people's answers, None without a majority."""
 
     check: Check
     first: str

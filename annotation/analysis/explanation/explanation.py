@@ -198,8 +198,6 @@ def explain(
 
 @dataclass(slots=True)
 class _Rows:
-    """The rows behind one summary's scores; each kind is loaded once, and rows are found by public id."""
-
     project: Project
     claims: dict[str, Claim]
     checks: dict[str, Check]

@@ -22,7 +22,7 @@ STANDINGS: dict[QuestionStanding, str] = {
 
 
 def standing_of(source: str | None, summary: str | None, *, is_retired: bool) -> QuestionStanding:
-    """The effect of a question on the score. The final answers of source and summary are None if unscored."""
+    """Return the effect of a question on the score. The final answers of source and summary are None if unscored."""
     if is_retired:
         return "retired"
     if source not in ("yes", None):

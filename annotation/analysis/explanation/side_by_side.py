@@ -1,6 +1,6 @@
 """The summaries of a document set side by side, and the list of document sets.
 
-Unsupported claims are marked in the text of each summary, and the reference claims that it misses stand beside it.
+Unsupported claims are marked in the text of each summary, and the reference claims that it misses are listed.
 """
 
 from __future__ import annotations
@@ -56,8 +56,9 @@ class Piece:
 class BesideOthers:
     """A summary with its score, which is None until it is judged.
 
-    `pieces` are the whole text. `reworded` are the unsupported claims whose words are not a piece of the text. `missed`
-    are the reference claims that it does not express, of `claims` that were scored.
+    `pieces` are the whole text. `reworded` are the unsupported claims whose words are not a piece of the text.
+    `claims` counts the reference claims that are scored for this summary; `missed` are those that it does not
+    express.
     """
 
     summary: Summary
@@ -178,7 +179,7 @@ def checks_of(document_set: DocumentSet) -> QuerySet[Check]:
 
 
 def sets_with_summaries(project: Project) -> QuerySet[DocumentSet]:
-    """The document sets that have summaries of systems, sorted by name."""
+    """Select the document sets that have summaries of systems, sorted by name."""
     rows = Summary.objects.filter(document_set=OuterRef("pk"), is_summary=True)
     return project.document_sets.filter(Exists(rows)).order_by("external_id")
 
@@ -312,7 +313,7 @@ DOCUMENT_SETS = List(
 
 
 WORST_FIRST = replace(DOCUMENT_SETS, order=("coverage_up", "external_id"))
-"""The list for a viewer who may see scores."""
+"""The list for viewers who may see scores: the set with the lowest coverage comes first."""
 
 
 def _of_all(rows: QuerySet[Any], figure: Aggregate) -> QuerySet[Any]:

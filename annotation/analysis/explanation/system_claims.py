@@ -25,7 +25,7 @@ ORDER = ("summary_id", "claim_id")
 
 @dataclass(frozen=True, slots=True)
 class SystemClaim:
-    """A claim in one of the system's summaries. `is_overruled` is that of `with_overruled`."""
+    """A claim in one of the system's summaries, with the value of `is_overruled` from `with_overruled`."""
 
     summary: Summary
     claim: ExplainedClaim

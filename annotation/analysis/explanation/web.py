@@ -180,7 +180,7 @@ def compare(request: Request, slug: str) -> HttpResponse:
     means = {row.system: row.scores[score].mean for row in table.rows} if table else {}
     compared = compared_sets(checks, first, second, target_words=target)
     interval = None
-    # An estimate is no mean of the summaries' scores, so their differences say nothing of it.
+    # Show an interval only if the leaderboard shows the mean of this score: an estimate is another value.
     if pair and pair.difference is not None and basis and basis.column == score:
         better, worse = systems[pair.first], systems[pair.second]
         interval = paired_differences(room.project, better, worse, score=score, target_words=target).get("")

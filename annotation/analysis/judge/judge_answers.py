@@ -88,13 +88,13 @@ def humans_of(project: Project, facts: Mapping[int, CheckFacts], score: str = ""
 
 
 def judges_of_runs(project: Project) -> list[Judge]:
-    """The judges with runs in the project, those of panels included, by name."""
+    """Select the judges with runs in the project, members of panels included, sorted by name."""
     of_project = Q(runs__project=project) | Q(panels__runs__project=project)
     return list(Judge.objects.filter(of_project).distinct().order_by("name"))
 
 
 def people_said(project: Project) -> dict[int, str]:
-    """The majority of people's blind answers by the key of the check; without those on which people are divided."""
+    """Return the majority of people's blind answers by the key of the check. Checks without a majority are left out."""
     found = _answers_by_check(project, check_facts(project))
     majority = {check: _majority(answers) for check, answers in found.items()}
     return {check: label for check, label in majority.items() if label is not None}

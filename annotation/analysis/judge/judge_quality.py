@@ -94,11 +94,11 @@ class Cost:
 class Version:
     """A version of a judge compared with people.
 
-    `trust` says if its verdicts can be relied on, and `usual` is people's most frequent answer, of which always
-    answering so would be right in `usual_share` of the checks (None without scored checks). `systems` has a report for
-    each system, least accurate first; `kinds` has one for each kind of claim. `slices` has one for each slice if a key
-    is chosen; it is None if fewer than 10 clusters of the slice have answers. `examples` are the examples in its
-    prompt. `served` are the models that answered.
+    `trust` says if its verdicts can be relied on. `usual` is people's most frequent answer, and `usual_share` is the
+    share of checks on which a judge that always gives this answer would be right; it is None without scored checks.
+    `systems` has a report for each system, least accurate first; `kinds` has one for each kind of claim. `slices` has
+    one for each slice if a key is chosen; it is None if fewer than 10 clusters of the slice have answers. `examples`
+    are the examples in its prompt. `served` are the models that answered.
     """
 
     id: str
@@ -199,7 +199,6 @@ def judge_key(project: Project, score: str) -> str:
 
 
 def _answered_scores(project: Project) -> tuple[str, ...]:
-    """The scores for which a person gave any answer."""
     answered = Check.objects.filter(project=project, is_current=True, human_label__isnull=False)
     return tuple(score for side, score in SIDE_SCORES.items() if answered.filter(side=side).exists())
 
@@ -289,8 +288,10 @@ def _usual(report: JudgeReport) -> tuple[str, float | None]:
 def trust_in(basis: AnswerBasis, report: JudgeReport, usual_share: float | None) -> Trust:
     """Decide whether a judge can be relied on, from its report and the share of people's most frequent answer.
 
-    It cannot if it is right no more often than that answer. As long as the interval of its accuracy contains that
-    share, nobody knows.
+    - `no`: the judge is right no more often than a judge that always gives that answer
+    - `unknown`: the interval of its accuracy contains the share of that answer, or a figure is missing
+    - `shifted`: it says yes significantly more or less often than people
+    - `yes`: otherwise
     """
     right = report.accuracy
     if not basis.is_representative or right.value is None or right.low is None or usual_share is None:

@@ -169,7 +169,7 @@ def lesson_of(project: Project, judge: Judge) -> Lesson:
 
 
 class _Answered(NamedTuple):
-    """A check that people and the judge answered; `label` is people's answer."""
+    """A check that people and the judge answered. `label` is people's answer."""
 
     check: int
     said: str

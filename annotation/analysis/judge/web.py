@@ -78,7 +78,6 @@ def _large(parts: Mapping[str, JudgeReport]) -> list[tuple[str, JudgeReport]]:
 
 
 def _shift(part: tuple[str, JudgeReport]) -> int:
-    """The difference of the shares of yes in points, as the page shows it."""
     return round(100 * abs(part[1].bias.value or 0.0))
 
 

@@ -52,9 +52,9 @@ class Bar:
 class LeagueRow:
     """A system with its value of the ranked score.
 
-    `mark` says what the tests leave open, on the fewer rows: of the systems that may be best, or of those that are
-    ruled out. It is "" if the tests exclude none, or leave one. A system without a rank has "too few sets". `direct` is
-    the bar of the direct estimate if the shown one is pooled; None otherwise.
+    If the tests rule out some systems and leave several, `mark` says on the smaller of these two groups "ruled out"
+    or "may be best"; a system without a rank has "too few sets"; otherwise it is "". `direct` is the bar of the direct
+    estimate if the shown estimate is pooled; None otherwise.
     """
 
     row: SystemRow

@@ -1,4 +1,4 @@
-"""Loading the stored leaderboard."""
+"""Loading the stored leaderboard from the database."""
 
 from __future__ import annotations
 

@@ -267,7 +267,6 @@ def _estimated(estimate: EstimateTable | None, column: str) -> str:
 
 
 def _blind() -> QuerySet[Verdict]:
-    """Select answers that people gave before they saw others' answers. Answers of a file's raters count as blind."""
     return Verdict.objects.filter(
         check_row=OuterRef("pk"), role=Verdict.Role.REVIEWER, had_seen=False, withdrawn_at=None
     )

@@ -1,4 +1,4 @@
-"""Slices: the averages of systems by a metadata key or the group of document sets, and where a system is worse."""
+"""Slices: averages by a metadata key or by groups of document sets, and the slices in which a system is worse."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 class SliceCell:
     """A system in a slice. `mean` is None if the slice has fewer than 10 document sets of the system.
 
-    `few` is then their average, too uncertain to compare; None if there are none, or if `basis` is an estimate.
+    In that case `few` is the mean over these document sets, which is too uncertain to compare. `few` is None if there
+    are no such sets, or if `basis` is an estimate.
     """
 
     slice: str
@@ -56,7 +57,7 @@ class SlicedSystem:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A value of the key with its number of document sets, and its weight in the weighted mean."""
+    """A value of the key. It has its number of document sets, and its weight in the weighted mean."""
 
     value: str
     document_sets: int
@@ -214,14 +215,12 @@ def _cell(name: str, mean: SliceMean | None, difference: SliceDifference | None)
 
 
 def _weighted(means: Mapping[str, SliceMean | None], weights: Mapping[str, float]) -> SliceMean | None:
-    """The weighted mean; None without weights, or if a slice with a weight has no mean."""
     used = [(weights[name], mean) for name, mean in means.items() if weights.get(name)]
     known = [(weight, mean) for weight, mean in used if mean is not None]
     return weighted_mean(known) if used and len(known) == len(used) else None
 
 
 def _moved(systems: Sequence[SlicedSystem]) -> tuple[str, ...]:
-    """The systems whose place by the weighted mean differs from their place in the given order."""
     weighted = [(row.weighted.mean, row.system) for row in systems if row.weighted is not None]
     before = [system for _, system in weighted]
     after = [system for _, system in sorted(weighted, key=lambda each: -each[0])]

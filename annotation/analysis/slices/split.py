@@ -42,14 +42,16 @@ class Split:
 
     @cached_property
     def slices(self) -> dict[str, str]:
-        """The slice of every document set."""
+        """Return the slice of every document set."""
         named = _named(self.values)
-        # A set that comes in after the split was loaded has no value yet.
+        # A set that is imported after the split was loaded has no value yet.
         return defaultdict(lambda: NO_VALUE, {name: named.get(name, NO_VALUE) for name in self.groups})
 
     @cached_property
     def names(self) -> list[str]:
-        """The slices: numbers in their order, texts with the largest slice first, `OTHER` and `NO_VALUE` last."""
+        """Return the names of the slices: numbers in their order, texts with the largest slice first, `OTHER` and
+        `NO_VALUE` last.
+        """
         sizes = Counter(self.slices.values())
         lowest: dict[str, float] = {}
         for name in sorted(self.values, key=self.values.__getitem__) if _is_numeric(self.values) else ():
@@ -59,7 +61,7 @@ class Split:
 
     @cached_property
     def clusters(self) -> dict[str, str]:
-        """The cluster of every document set."""
+        """Return the cluster of every document set."""
         # If the key is the group, each document set is its own cluster: otherwise a slice would be a single cluster.
         is_own = self.key == GROUP
         return {name: cluster_of(name, "" if is_own else group) for name, group in self.groups.items()}

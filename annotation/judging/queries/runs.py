@@ -312,7 +312,6 @@ def is_worker_alive(now: datetime | None = None) -> bool:
 
 
 def _failing(run: Run) -> QuerySet[Job]:
-    """The jobs whose latest attempt failed."""
     has_failed = ~Q(error="") | Q(state=Job.State.FAILED)
     return Job.objects.filter(has_failed, run=run).exclude(state=Job.State.DONE)
 

@@ -264,7 +264,6 @@ def _loop_in_thread() -> Iterator[tuple[asyncio.AbstractEventLoop, threading.Thr
 
 
 async def _end_asking(judge: AnsweringJudge) -> None:
-    """Cancel open questions and close the judge's connections."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()

@@ -245,7 +245,6 @@ def _profile_form(request: Request, room: Room, row: Judge) -> ProfileForm:
 
 
 def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpResponse:
-    """Show, test or save the form of a project's own judge."""
     context: dict[str, object] = {
         "room": room,
         "judge": row,

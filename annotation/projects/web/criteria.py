@@ -35,7 +35,7 @@ RARE = ("higher_is_better", "reads", "asked")
 
 
 class PointsField(forms.CharField):
-    """Points with words, one a line: `1 = biased`. The words can be left out."""
+    """A field for points and their words, one point per line, such as `1 = biased`. The words can be left out."""
 
     widget = forms.Textarea(attrs={"rows": 5, "spellcheck": "false"})
 
@@ -95,7 +95,7 @@ class CriterionForm(forms.Form):
 
     @property
     def fact(self) -> metrics.Criterion:
-        """Return the criterion that was typed. Points are ignored on a yes-or-no scale."""
+        """Return the submitted criterion. Points are ignored on a yes-or-no scale."""
         columns = self.cleaned_data | {"points": tuple(self.cleaned_data["points"])}
         if columns["scale"] == Criterion.Scale.YES_NO:
             columns["points"] = ()
@@ -192,7 +192,7 @@ def _show(
         "criteria": list(criteria_in_force(room.project)),
         "form": form,
         "changed": changed,
-        # The shortest first: those of studies are long and old.
+        # Offer short packs first, because the packs of studies are long and old.
         "packs": sorted(PACKS.items(), key=lambda each: len(each[1])),
         "refusal": refusal,
     }

@@ -386,7 +386,7 @@ class SampleLeft(NamedTuple):
 
 def left_in(sample: CheckSample, viewer: Viewer) -> SampleLeft:
     """Count the unanswered checks of a sample that this viewer can answer. One query."""
-    # A sample of both sides is counted for one of them where only that side is shown.
+    # If the numbers of the sample are restricted to one score, count only the checks on the side of this score.
     side = SCORE_SIDES[sample.scores[0]] if len(sample.scores) == 1 else ""
     given = {"sample": sample.sample_id, "side": side}
     left = sampled(sample.sample_id).look(viewer, given).found.order_by().count()

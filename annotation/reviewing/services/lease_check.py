@@ -63,7 +63,6 @@ def renew_lease(*, check: Check, by: User) -> None:
 
 
 def end_lease(*, check: Check, by: User) -> None:
-    """End the person's lease of a check."""
     leases.give_back(Check.objects.filter(pk=check.pk), by=by)
 
 

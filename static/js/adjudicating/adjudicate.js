@@ -1,10 +1,10 @@
-// Adjudicate: evidence is in view, and keys that were pressed for one dispute never settle the next.
+// The page Adjudicate: shows the evidence, and keeps a key that was pressed for one dispute from deciding the next.
 (() => {
   const room = () => document.getElementById("dispute-room");
   const form = () => document.getElementById("decision");
   const drafts = new Drafts();
 
-  // Only if the text scrolls by itself: on a phone the question stays on top.
+  // Scrolls only a text with its own scroll bar, because on a phone the question must stay visible.
   function showLit() {
     const text = room()?.querySelector(".text");
     const lit = text?.querySelector("mark.lit.shared") ?? text?.querySelector("mark.lit");
@@ -20,11 +20,11 @@
   document.addEventListener("htmx:before:request", (event) => {
     if (!event.detail.ctx.sourceElement.closest("#dispute-room")) return;
     tellKeys("hold");
-    // Otherwise htmx moves the focus to the field of the same name in the next dispute, which would receive the keys.
+    // Remove the focus; otherwise htmx would move it to the field of the same name in the next dispute.
     if (room().contains(document.activeElement)) document.activeElement.blur();
   });
 
-  // Keys pressed meanwhile were meant for the earlier screen; if nothing new came, they are pressed now.
+  // Drops the keys that were meant for the replaced dispute.
   document.addEventListener("htmx:after:swap", () => {
     tellKeys("settle");
     showLit();
@@ -35,7 +35,7 @@
   });
   document.addEventListener("htmx:finally:request", () => tellKeys("go"));
 
-  // Back must not show a dispute as it was before its decision.
+  // Reload after Back, because the stored page shows the dispute without its decision.
   addEventListener("pageshow", (event) => event.persisted && location.reload());
 
   showLit();

@@ -1,14 +1,14 @@
-// The acts of one assignment: each is stored in this browser until the server has saved it.
-// An act sets a value and names the version that it follows, so it may arrive twice. An item has one act in flight at a
-// time, which is repeated until it is acknowledged. An act that follows an older version waits with both values until the
-// assessor has chosen.
-// Events: "change" (waiting acts or state), "saved" (detail: the server's answer, and `done`: [entry, result] pairs).
+// Stores each act of an assignment in this browser until the server has saved it. An act sets a value and names the
+// version that it follows, so the server can get it twice. An item has at most one act in flight, which is sent again
+// until the server answers. If an act follows an older version, the assessor must choose one of the two values.
+// Events: "change" (of the waiting acts or the state), "saved" (the server's answer, and `done`: pairs of entry and
+// result).
 class Acts extends EventTarget {
   static #PREFIX = "coverdict:acts:";
   static #BATCH = 200;
   static #RETRY_MS = [0, 500, 1000, 2000, 4000, 8000];
   static #TIMEOUT_MS = 20_000;
-  // The most bytes that a browser sends from a page that is being left.
+  // Browsers limit the bytes that they send from a page that is being left.
   static #MOST_LEAVING = 60_000;
 
   #prefix;
@@ -19,10 +19,10 @@ class Acts extends EventTarget {
   #timer = 0;
   #isSending = false;
 
-  // "idle", "busy", "offline", "signed-out"; with the server's message "hidden" (from the person signed in) or "over".
+  // "idle", "busy", "offline", "signed-out", "hidden" (another person is signed in) or "over" (closed set).
   state = "idle";
   message = "";
-  // True if waiting acts survive the page.
+  // True if this browser can store the waiting acts.
   isKept = true;
 
   constructor({ assignment, person, url }) {
@@ -38,13 +38,13 @@ class Acts extends EventTarget {
   get conflicts() { return this.#entries.filter((entry) => entry.newer); }
   get needsPerson() { return ["hidden", "over"].includes(this.state); }
 
-  // True if new acts are not sent at once.
+  // True if new acts cannot be sent now.
   get isFailing() { return !["idle", "busy"].includes(this.state); }
 
-  // The last act on an item that the server has not saved yet.
+  // Returns the last act on an item that the server has not saved yet.
   waiting(key) { return this.#entries.findLast((entry) => entry.key === key); }
 
-  // `version` is that of the page; a later acknowledged one takes precedence. An act that was not sent yet is replaced.
+  // `version` is the version in the page. An unsent act on the same item is replaced.
   push({ key, label, version, act }) {
     const before = this.#entries.findLast((entry) => entry.key === key && !entry.newer);
     const same = this.waiting(key);
@@ -61,7 +61,7 @@ class Acts extends EventTarget {
 
   versionOf(key) { return this.#versions.get(key) ?? 0; }
 
-  // The assessor has seen both values of a conflict.
+  // Ends a conflict after the assessor has seen both values. `isMine` is true if the assessor keeps their own value.
   choose(entry, { isMine }) {
     const { newer, ...mine } = entry;
     this.#drop(entry);
@@ -75,7 +75,7 @@ class Acts extends EventTarget {
     location.reload();
   }
 
-  // Resolves when nothing waits to be sent, or nothing can be sent now.
+  // Resolves when no act is waiting, or when acts cannot be sent now.
   async settled() {
     while (this.#batch().length && !this.isFailing) {
       await new Promise((resolve) => this.addEventListener("change", resolve, { once: true }));
@@ -94,7 +94,7 @@ class Acts extends EventTarget {
     if (this.#batch().length && !this.needsPerson) this.#sendSoon();
   }
 
-  // All acts up to a second one on the same item, because that one needs the version from the answer.
+  // Takes acts up to the second act on an item: that act needs the version from the server's answer to the first.
   #batch() {
     const free = this.#entries.filter((entry) => !entry.newer);
     const end = free.findIndex(({ key }, at) => free.findIndex((each) => each.key === key) < at);
@@ -107,7 +107,7 @@ class Acts extends EventTarget {
     this.#timer = setTimeout(() => this.send(), pause);
   }
 
-  // Together with acts in flight: whichever request is first, each act is saved once.
+  // Sends acts in flight again, too. The server saves each act once, whichever request arrives first.
   #leave() {
     const batch = this.#batch();
     if (batch.length && !this.needsPerson) this.#post(batch);
@@ -151,7 +151,7 @@ class Acts extends EventTarget {
       next.act.follows = isSaved ? version : entry.act.follows;
       this.#keep(next);
     }
-    // A later value of the item will itself conflict with the newer version.
+    // If a later act on the item is waiting, that act will get the conflict.
     if (code === "newer" && !next) {
       Object.assign(entry, { isSent: false, newer: { version, theirs } });
       this.#keep(entry);
@@ -162,7 +162,7 @@ class Acts extends EventTarget {
 
   #heedVersion(key, version) { this.#versions.set(key, Math.max(version, this.versionOf(key))); }
 
-  // No connection, a failing server or a signed-out person are temporary. All other errors need a person.
+  // No connection, a failing server and a signed-out person are temporary. All other failures need a person.
   #heedFailure({ status, body }) {
     this.#failures += 1;
     if (status === 401 || (status === 403 && !body.code)) this.#setState("signed-out");
@@ -191,7 +191,7 @@ class Acts extends EventTarget {
     return keys.sort().map((key) => JSON.parse(localStorage.getItem(key)));
   }
 
-  // In the order in which they were made.
+  // Makes ids that sort by the time at which they were made.
   static #newId() {
     const random = crypto.getRandomValues(new Uint32Array(1))[0];
     return `${Date.now()}-${Math.floor(performance.now()).toString().padStart(12, "0")}-${random}`;

@@ -1,4 +1,4 @@
-// The SEE form: one item in progress with its marks in the summary, acts saved at once, undo across the set.
+// The SEE form: shows one item with its marks in the summary, saves acts at once, and undoes acts in the whole set.
 (() => {
   const see = () => document.getElementById("see");
   if (!see()) return;
@@ -14,10 +14,10 @@
   const time = new ActiveTime();
   const acts = isClosed ? null : new Acts({ assignment, person, url });
   const keeping = acts && new Keeping(acts, settle);
-  // By item: the value given since the page was loaded, and its acknowledged version.
+  // For each item: the value given since the page was loaded, and the version under which the server saved it.
   const said = new Map();
   const refused = new Set();
-  // The value that each act on any summary of the set replaced, newest last.
+  // For each act in the set, the value that it replaced; the newest act is last.
   const undone = [];
   let before = new Map();
   let items = [];
@@ -79,14 +79,14 @@
 
   const showChips = () => summaries.showChips(units().map((unit) => unit.marks));
 
-  // Summary units that are marked neither here nor in another comparison of the same summary.
+  // Returns the summary units that are not marked here or in another comparison of the same summary.
   function unmarked() {
     const elsewhere = see().dataset.elsewhere.split(" ").map(Number);
     const marked = new Set([...elsewhere, ...units().flatMap((unit) => unit.marks)]);
     return summaries.numbers.filter((number) => !marked.has(number));
   }
 
-  // The questions after the units open with the last unit.
+  // Opens the questions that follow the reference units once every unit has a percent.
   function showGates() {
     if (isClosed) return;
     const others = items[0]?.comparisons.filter((each) => each !== here()) ?? [];
@@ -122,7 +122,7 @@
   function save(item, { isUndo = false } = {}) {
     const was = before.get(item.key);
     const now = item.value;
-    // A refused value may be given again.
+    // Send an unchanged value again only if it was refused.
     if (same(was, now) && !refused.delete(item.key)) return;
     if (!acts || acts.needsPerson) {
       item.value = was;
@@ -138,13 +138,13 @@
       label: `Summary ${see().dataset.summaryNumber}: ${item.text}`,
       act: { ...item.act(now), ms: time.take(item.key) },
     });
-    // Fetched pages of other comparisons of the same summary are outdated from now on.
+    // Other comparisons of this summary show the answer too, so fetched pages of them are outdated.
     if (item.comparisons.length > 1) pages.forget();
     steps.begin(here());
     showAll(item);
   }
 
-  // Moves to the next item without an answer; stays if there is none.
+  // Moves to the next item without an answer. Without one, the focus stays on this item.
   function moveOn(item) {
     const place = items.indexOf(item);
     const next = [...items.slice(place + 1), ...items.slice(0, place)].find(isOpenItem);
@@ -175,7 +175,7 @@
     }
   }
 
-  // The assessor has chosen between their own value and the newer one.
+  // Shows the value that the assessor chose in a conflict.
   function settle(entry, isMine) {
     acts.choose(entry, { isMine });
     const item = items.find(({ key }) => key === entry.key);
@@ -188,7 +188,7 @@
     showAll(item);
   }
 
-  // The reference is sent only after the last answer was saved, so it may be late.
+  // Loads the reference after the server has saved the last answer of the first stage.
   function showModel() {
     const isAnswered = stage() === "before" && items.every((item) => item.isAnswered);
     if (isAnswered && acts && !acts.pending && !isTurning) turn(here());
@@ -231,14 +231,14 @@
     if (acts && !acts.isKept && acts.pending) event.preventDefault();
   });
 
-  // An answer that opened the reference can be changed but not undone; items that are no longer asked are gone.
+  // Returns true if an act cannot be undone: it opened the reference, or its item is no longer asked.
   function isFinal({ reading, key, was, isBefore }) {
     if (!steps.numberOf(reading)) return true;
     if (isBefore && was.value === null && steps.is(reading, "read")) return true;
     return reading === here() && !items.some((item) => item.key === key);
   }
 
-  // The last act, if it can be undone now: nothing is offered that would be refused.
+  // Returns the last act that can be undone now; null if there is none.
   function lastStep() {
     if (!acts || acts.needsPerson) return null;
     while (undone.length && isFinal(undone.at(-1))) undone.pop();
@@ -270,7 +270,7 @@
     showUndo();
   }
 
-  // From one summary to another, or to the same one again
+  // Moving between summaries
 
   async function turn(id, { isHistory = false } = {}) {
     if (isTurning || !id) return false;
@@ -281,7 +281,7 @@
     const page = await pages.bring(id);
     if (page) {
       pages.show(page);
-      // The entries are marked as ours: on returning to one of its own, htmx would fetch and swap the whole page.
+      // Mark the history entries as ours, because htmx would load the whole page on returning to one of its own.
       if (!isHistory && !isAnew) {
         history.replaceState(OURS, "", location.href);
         history.pushState(OURS, "", pages.address(id));
@@ -339,7 +339,7 @@
     if (target.matches("[data-percent]")) fill(target);
   });
 
-  // A key of the form or a pointer chose the value; arrows within the radios would choose at every step.
+  // Moves on after a click or a key of the form, but not after arrow keys, which choose at every step.
   function choose(event) {
     const item = itemOf(event.target);
     save(item);
@@ -372,7 +372,7 @@
     if (item && event.target.reportValidity()) save(item);
   });
 
-  // A note is saved at every pause, so that none is lost with the page.
+  // A note is saved at every pause of typing, so that it is not lost with the page.
   let writing = 0;
   const saveNote = () => {
     clearTimeout(writing);
@@ -383,7 +383,7 @@
     clearTimeout(writing);
     if (event.target.name === "note") writing = setTimeout(saveNote, PAUSE_MS);
   });
-  // Captured, so that it runs before unsaved acts are sent.
+  // Capture the event, so that this runs before unsaved acts are sent.
   addEventListener("pagehide", saveNote, { capture: true });
 
   see().parentElement.addEventListener("submit", (event) => {
@@ -399,7 +399,7 @@
     if (item && item !== inHand) take(item);
   });
 
-  // A digit starts a percent that is typed.
+  // The first digit of a typed percent moves the focus to the field.
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !/^Digit\d$/.test(event.code) || isClosed || isTurning) return;
     if (!inHand?.typed || event.target.matches?.("input:not([type=radio]):not([type=checkbox])") || find(".sheet:popover-open")) return;

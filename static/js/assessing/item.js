@@ -1,11 +1,11 @@
-// One item to answer in the SEE form: a reference unit, or a criterion of the summary.
+// An item to answer in the SEE form: a reference unit, or a criterion of the summary.
 class Item {
   static all(see) { return [...see.querySelectorAll("[data-item]")].map((element) => new Item(element, see)); }
 
   constructor(element, see) {
     this.element = element;
     this.reading = see.dataset.reading;
-    // The criteria of the summary, in order.
+    // The comparisons of the summary with its references, in order.
     this.comparisons = see.dataset.comparisons.trim().split(" ");
     this.kind = element.dataset.item;
     this.id = element.dataset.id;
@@ -15,9 +15,8 @@ class Item {
     this.note = element.querySelector("[name=note]");
     this.radios = [...element.querySelectorAll("input[type=radio]")];
     this.boxes = [...element.querySelectorAll("[name=marks]")];
-    // The same for all comparisons of a summary if it is asked once for them.
+    // A criterion is asked once for all comparisons of a summary, so its key names the first comparison.
     this.key = [this.kind, this.kind === "unit" ? this.reading : this.comparisons[0], this.id].join(" ");
-    // The version in the loaded page.
     this.version = Number(element.dataset.version);
   }
 
@@ -44,7 +43,7 @@ class Item {
 
   get isAnswered() { return this.#number !== null; }
 
-  // True if it can be answered now.
+  // True if the item can be answered now.
   get isOpen() {
     const isShut = ["shut", "rule"].includes(this.element.dataset.gate);
     return !isShut && !this.element.closest("details:not([open])");
@@ -55,17 +54,17 @@ class Item {
     return { kind: this.kind, reading: this.reading, [name]: this.id, ...value };
   }
 
-  // True if it is asked before the reference is shown.
+  // True if the criterion is asked before the reference is shown.
   get isBefore() { return this.element.dataset.asked === "before"; }
 
-  // True if it is about the summary units that are marked nowhere.
+  // True if the criterion is about the summary units that are not marked for any reference unit.
   get isOfUnmarked() { return this.element.dataset.reads === "unmarked"; }
   get #isPercent() { return this.kind === "unit" || "percentScale" in this.element.dataset; }
 
-  // True if the protocol's rule answers it: no summary unit is unmarked.
+  // True if a rule answers the criterion, because every summary unit is marked.
   get #isByRule() { return this.element.dataset.gate === "rule"; }
 
-  // Its present answer as text for screen readers.
+  // The answer as text for screen readers.
   get words() {
     if (this.#isByRule) return "0 percent by rule";
     if (!this.isAnswered) return this.#isPercent ? "no percent" : "no answer";
@@ -85,7 +84,7 @@ class Item {
     output.classList.toggle("none", !this.isAnswered || this.#isByRule);
   }
 
-  // The note beside it: a possible mistake, or the reason why it was not saved.
+  // Shows a message beside the item: a possible mistake, or the reason why the answer was not saved.
   warn(message, { isRefused = false } = {}) {
     const slip = this.element.querySelector("[data-slip]");
     slip.classList.toggle("refused", isRefused);

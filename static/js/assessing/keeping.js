@@ -1,4 +1,4 @@
-// The state of saving in the top bar; above the form, problems that need a person: signed out, closed, conflicts.
+// Shows the state of saving in the top bar, and above the form the problems that a person must solve.
 class Keeping {
   static #SAID = {
     "signed-out": "You are signed out. Changes are kept in this browser and saved when you sign in again.",
@@ -12,7 +12,7 @@ class Keeping {
   #choose;
   #shown = "";
 
-  // `choose` gets each conflict that the assessor has decided: the entry, and true if their own value remains.
+  // `choose` is called when the assessor has decided a conflict: with the entry, and true to keep their own value.
   constructor(acts, choose) {
     this.#acts = acts;
     this.#choose = choose;
@@ -21,7 +21,7 @@ class Keeping {
   show() {
     this.#showSaved();
     const { state, message, pending, conflicts } = this.#acts;
-    // Announced once, not with every act.
+    // Change the box only if its content changes, because screen readers announce every change.
     const standing = JSON.stringify([state, message, this.#acts.isFailing && pending, conflicts]);
     if (standing === this.#shown) return;
     this.#shown = standing;
@@ -42,7 +42,7 @@ class Keeping {
     this.#saved.classList.toggle("busy", isBusy);
     if (isBad) this.#saved.textContent = `Not saved yet: ${pending}${Keeping.#REASON[state] ?? ""}`;
     else if (state === "offline") this.#saved.textContent = "Offline";
-    // Empty until the assessor has given something here.
+    // Show no state before the first answer.
     else if (isBusy || this.#saved.textContent || document.querySelector("[data-item]:not([data-version='0'])")) {
       this.#saved.textContent = isBusy ? "Saving…" : "Saved";
     }

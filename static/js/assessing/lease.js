@@ -1,5 +1,4 @@
-// Shows the end of a queued set's lease in the person's own time: <span data-lease><time datetime="…">;
-// `until` is the new end after work has moved it.
+// Shows in local time when a queued set's lease ends: <span data-lease><time datetime="…">. `until` is its new end.
 function showLease(until) {
   for (const time of document.querySelectorAll("[data-lease] time")) {
     time.dateTime = until ?? time.dateTime;

@@ -1,4 +1,4 @@
-// My work sends the acts that a set's page left unsaved and warns of failures: closing submits saved answers only.
+// The page My work: sends the acts that a set's page left unsaved, because closing a set submits saved answers only.
 (() => {
   function say(panel, text) {
     const link = make("a", { href: panel.querySelector("a").href }, "Open the set");
@@ -13,7 +13,7 @@
     const url = new URL(`sets/${assignment}/acts/`, location.href);
     const acts = new Acts({ assignment, person: document.body.dataset.person, url });
     const close = panel.querySelector("form[action$='/close/'] button");
-    // Also if a browser restores it after a reload.
+    // Set the button in any case, because a browser may restore its state after a reload.
     if (close) close.disabled = acts.pending > 0;
     if (!acts.pending) return;
     const refused = new Set();
@@ -22,7 +22,7 @@
     });
     acts.send();
     await acts.settled();
-    // The figures on this page may be outdated.
+    // Reload the page, because its figures do not include the answers that were just saved.
     if (!acts.pending && !refused.size) return location.reload();
     if (refused.size) say(panel, `What you changed last was refused and not saved: ${[...refused].join(" ")}`);
     const count = acts.pending === 1 ? "1 change is" : `${acts.pending} changes are`;

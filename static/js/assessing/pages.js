@@ -1,4 +1,4 @@
-// The summaries of a set without page loads: the next one is fetched ahead, so that it is also available offline.
+// Shows the summaries of a set without page loads. The next summary is fetched ahead, so it is available offline.
 class Pages {
   static #PARTS = ["trail", "heading", "see", "bar"];
   static #TIMEOUT_MS = 15_000;
@@ -14,11 +14,11 @@ class Pages {
     if (!ahead.page && this.#ahead === ahead) this.forget();
   }
 
-  // A page that was fetched ahead may be outdated.
+  // Forgets the page that was fetched ahead, because it may be outdated.
   forget() { this.#ahead = { id: "", page: null }; }
   has(id) { return this.#ahead.id === id && this.#ahead.page !== null; }
 
-  // The page; null if it cannot be fetched.
+  // Returns the page; null if it cannot be fetched.
   async bring(id) { return this.has(id) ? this.#ahead.page : this.#fetch(id); }
 
   async #fetch(id) {

@@ -1,4 +1,4 @@
-// The progress in the set: the state of each comparison, and the link to the next step.
+// Shows the state of each comparison of the set, and the link to the next step.
 class Steps {
   #pages;
   #all = [...document.querySelectorAll("[data-step]")];
@@ -6,14 +6,14 @@ class Steps {
   constructor(pages) { this.#pages = pages; }
   #of(reading) { return this.#all.find((step) => step.dataset.step === reading); }
 
-  // The number of its summary; none if it is no longer in the set.
+  // Returns the number of the comparison's summary; undefined if the comparison is no longer in the set.
   numberOf(reading) { return this.#of(reading)?.dataset.summaryNumber; }
 
-  // True if it is "read" (earlier questions are answered, so its reference is shown) or "judged" (all percents given).
+  // `state` is "read" (earlier questions are answered, so the reference is shown) or "judged" (by percents).
   is(reading, state) { return state in (this.#of(reading)?.dataset ?? {}); }
   begin(reading) { this.#of(reading)?.classList.add("started"); }
 
-  // Takes the server's state of a comparison.
+  // Shows the state of a comparison that the server sent.
   heed(reading, { before, units, after }) {
     const step = this.#of(reading);
     if (!step) return;
@@ -30,7 +30,7 @@ class Steps {
     document.querySelector("[data-steps]").setAttribute("aria-label", `${done} of ${this.#all.length} done in this set`);
   }
 
-  // Chooses the link that fits: close the set, the next summary, an open one, or leave.
+  // Shows one link: to closing the set, the next summary, another incomplete summary, or My work.
   showAhead(here, isDoneHere) {
     const isSetComplete = this.#all.every((step) => step.classList.contains("done"));
     const all = [...document.querySelectorAll("[data-way]")];

@@ -1,4 +1,4 @@
-// The summary units of a page: marks for the unit in progress, highlights of those marked nowhere, and their chips.
+// The summary units of a page: which are marked for the current unit, which are highlighted, and their chips.
 class Summaries {
   #all;
 
@@ -14,7 +14,7 @@ class Summaries {
     }
   }
 
-  // The marks of each reference unit, in the order of the units.
+  // Shows beside each summary unit the numbers of the reference units for which it is marked.
   showChips(marks) {
     for (const [at, number] of this.numbers.entries()) {
       const units = marks.flatMap((marked, place) => (marked.includes(number) ? place + 1 : []));

@@ -1,4 +1,4 @@
-// Sends forms one after the other, each until it arrives; a reply is the part of a claim, a strip or a notice.
+// Sends forms one after the other and repeats each until the server replies with parts of a page.
 class Desk {
   static #TIMEOUT_MS = 15_000;
   static #RETRY_MS = [1_000, 2_000, 5_000, 10_000, 30_000];
@@ -7,13 +7,13 @@ class Desk {
   waiting = 0;
   #onWait;
 
-  // `onWait(isLost)` is called when something cannot be sent now, and when it can be sent again.
+  // `onWait(true)` is called if the server cannot be reached, and `onWait(false)` when it can be reached again.
   constructor(onWait) {
     this.#onWait = onWait;
     addEventListener("beforeunload", (event) => this.waiting && event.preventDefault());
   }
 
-  // Sends what must not be lost, in order, repeatedly while the server cannot be reached.
+  // Sends a request that must not be lost, after all earlier ones, and repeats it while the server cannot be reached.
   send(address, fields) {
     this.waiting += 1;
     const sent = this.#last.then(() => this.#until(address, fields));
@@ -21,10 +21,10 @@ class Desk {
     return sent;
   }
 
-  // Resolves when everything sent has arrived.
+  // Resolves when everything that was sent has arrived.
   settled() { return this.#last; }
 
-  // Sends a request that may be repeated later: one attempt.
+  // Sends a request once; if it fails, the error is raised.
   async ask(address, fields) {
     const body = fields instanceof FormData ? fields : new URLSearchParams(fields);
     body.delete("csrfmiddlewaretoken");
@@ -32,7 +32,7 @@ class Desk {
       method: "POST",
       body,
       headers: { "HX-Request": "true", "X-CSRFToken": csrfToken() },
-      // An answer is sent even if its page is left.
+      // Send the request even if the person leaves the page.
       keepalive: true,
       signal: AbortSignal.timeout(Desk.#TIMEOUT_MS),
     });
@@ -54,7 +54,7 @@ class Desk {
           return reply;
         }
       } catch {
-        // No connection or no reply in time: treated as a server that is unavailable.
+        // No connection, or no reply in time: treat it as an unavailable server.
       }
       this.#onWait(true);
       const pause = Desk.#RETRY_MS[Math.min(attempt, Desk.#RETRY_MS.length - 1)];

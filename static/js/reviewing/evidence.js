@@ -1,4 +1,4 @@
-// Evidence without a mouse: type a unit's number.
+// Choosing evidence by keyboard: a person types the number of a unit.
 (() => {
   const picks = () => [...document.querySelectorAll("#claim-room .pick input")];
   const pickIn = ({ value }) => picks().find((pick) => pick.value === value.trim().replace(/^0+/, ""));
@@ -10,7 +10,7 @@
     if (event.key === "Enter" && event.target.matches?.("#answer select, #answer input")) return event.target.blur();
   });
 
-  // Return or a space marks the number or removes its mark; Return without a number leaves the field.
+  // Return or space marks the unit with the typed number, or removes its mark. Return leaves an empty field.
   function typed(event) {
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
@@ -25,7 +25,7 @@
     field.value = "";
   }
 
-  // A typed number counts when the field is left, so that answering needs no Return first.
+  // Leaving the field marks the unit too, so that a person can answer without pressing Return first.
   function leave(field) {
     if (!field?.value.trim()) return;
     const pick = pickIn(field);
@@ -40,7 +40,7 @@
     pick.closest(".passage").scrollIntoView({ block: "nearest" });
   }
 
-  // On top of the page, where it stays while the next claim comes: a wrong number must not delay an answer.
+  // Show the error above the page, where it stays when the next claim appears: it must not delay the answer.
   function sayUnknown(field) {
     unknown()?.remove();
     const of = document.getElementById("claim").textContent;
@@ -54,7 +54,7 @@
   document.addEventListener("submit", () => leave(document.querySelector("#claim-room [data-evidence]")), { capture: true });
   document.addEventListener("input", ({ target }) => target.matches("[data-evidence]") && unknown()?.remove());
 
-  // Before the key leaves the field, which would announce it again.
+  // Capture the key before it leaves the field, which would show the error again.
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !unknown()) return;
     unknown().remove();

@@ -1,4 +1,4 @@
-// Digits answer the first open question; an answered question leaves its keys to the next one.
+// After an answer, give its digit keys to the next open question.
 document.addEventListener("change", ({ target }) => {
   const question = target.closest("[data-rated]");
   if (!question || !target.checked) return;

@@ -1,8 +1,8 @@
-// Review: one key answers and shows the next claim, which was fetched ahead; the strip below shows the last answer.
+// The page Review: one key answers a claim and shows the next one. A strip shows the last answer.
 (() => {
   const ALIVE_MS = 120_000;
   const LINE_PX = 40;
-  // The second press of a double click comes sooner than this, a reader's next answer later.
+  // A double click takes less than this time, and a reader needs more before the next answer.
   const UNREAD_MS = 300;
   const find = (selector) => document.querySelector(selector);
   const room = () => document.getElementById("claim-room");
@@ -10,12 +10,12 @@
   const desk = new Desk((isLost) => (isLost ? notice("Not saved yet: the server cannot be reached. Trying again…") : hush()));
   const drafts = new Drafts();
   const leftOf = (page) => page.querySelector("[data-left]");
-  // The fields sent with each answer from this page, by claim.
+  // The fields that this page sent with each answer, by claim.
   const given = new Map();
-  // The strips of the answers before the last, newest last, for undo. One may still be on its way.
+  // The strips of earlier answers, newest last, for undo. One of these answers may not be saved yet.
   const earlier = [];
   const blank = find("#strip .line") ? null : find("#strip").cloneNode(true);
-  // The next claim while it is fetched, and the notice if that fails.
+  // `coming` is the next claim while it is being fetched; `unfetched` is the notice if it cannot be fetched.
   let coming = null;
   let unfetched = null;
   let ahead = null;
@@ -23,13 +23,13 @@
   let isUndoing = false;
   let shownAt = performance.now();
   let undoneAt = -UNREAD_MS;
-  // The number of claims left, counted here because a claim fetched ahead cannot know it. "more than 5000" stays unchanged.
+  // The number of remaining claims. It is counted here, because a claim that is fetched ahead does not know it.
   let left = leftOf(room())?.textContent ?? "";
 
-  // Also tells the server that this claim is in view, and keeps both claims leased to this reader.
+  // The request also records that this claim is in view, and renews the person's leases of both claims.
   function fetchAhead() {
     const { check, nextUrl } = room().dataset;
-    // The server would hand out again the claim of an answer that is still on its way.
+    // Wait until the answers are saved, because otherwise the server could return an answered claim again.
     const asked = desk.settled().then(() => desk.ask(nextUrl, { here: check ?? "" }));
     ahead = asked.then(understood, () => null);
   }
@@ -47,7 +47,7 @@
     return ahead;
   }
 
-  // Shows a claim; `then` is the one after it if it returns with the fields of its answer, `takenBack`.
+  // Shows a claim. After an undo, `then` is the claim that was on screen; `takenBack` has the undone answer.
   function turn(page, { then = null, takenBack = null } = {}) {
     room().replaceWith(page);
     unfetched?.remove();
@@ -62,7 +62,7 @@
       fetchAhead();
     }
     setUp(takenBack);
-    // So that a screen reader reads it; keys work wherever the focus is.
+    // Move the focus to the claim, so that screen readers read it.
     if (document.activeElement === document.body) find("#claim").focus({ preventScroll: true });
     tellKeys("go");
   }
@@ -105,11 +105,11 @@
       countDown(answered);
       unfetched = notice("Your answer is saved. The next claim cannot be fetched: press n to try again.");
     }
-    // Otherwise `turn` has let the waiting keys go, and one of them may have answered again.
+    // If there is a page, `turn` has already pressed the stored keys, and one of them may have answered again.
     if (!page) tellKeys("go");
   }
 
-  // The end was fetched before the last answer was saved: only now the finished parts are known.
+  // Fetch the last page again after the last answer is saved, because only then it knows the finished parts.
   async function tellEnd(page) {
     const told = await desk.ask(page.dataset.nextUrl, {}).then(understood, () => null);
     if (!told || !("end" in told.dataset) || room() !== page) return;
@@ -117,14 +117,14 @@
     if (document.activeElement === document.body) find("#claim").focus({ preventScroll: true });
   }
 
-  // Changes the last answer without returning to its claim.
+  // Changes the last answer while the next claim stays on screen.
   function change(form) {
     const before = find("#strip");
     const fields = new FormData(form);
     save(form.action, fields, { strip: showSaving(fields.get("label")), before });
   }
 
-  // True if the answer was saved. `strip` is shown until the server's strip, or `before` after a refusal, replaces it.
+  // Returns true if the answer was saved. The server's strip, or `before` after a refusal, replaces `strip`.
   async function save(address, fields, { strip, answered = null, before = null }) {
     tellSaving("busy");
     const reply = await desk.send(address, fields);
@@ -148,7 +148,7 @@
     else showEarlier();
   }
 
-  // Signed out meanwhile, or no longer a member.
+  // Explains a refusal, which occurs if the person was signed out or is no longer a member.
   function unsaved({ status, notice }) {
     const not = make("p", {}, make("strong", {}, "Not saved."));
     if (status === 403 || status === 404) not.append(" Your roles in this project may have changed. Ask its owner.");
@@ -163,7 +163,7 @@
     return strip;
   }
 
-  // For an answer before the last: shows the answer and undo, not its changes of scores.
+  // Shows the strip of an earlier answer, without its changes of scores.
   function showEarlier() {
     const strip = earlier.pop() ?? blank?.cloneNode(true);
     if (!strip) return find("#strip").replaceChildren();
@@ -171,7 +171,7 @@
     find("#strip").replaceWith(strip);
   }
 
-  // The answer was refused: its fields are shown again beside its claim.
+  // Shows why an answer was refused, with its claim and a button that restores its fields.
   function showProblem(page, what) {
     const problem = document.getElementById("problem").content.cloneNode(true);
     const claim = make("p", { className: "of" }, page.querySelector("#claim").textContent);
@@ -189,7 +189,7 @@
     if (isTurning) return undoSoon();
     isTurning = isUndoing = true;
     const here = room();
-    // On the claim's own page nothing was sent before: its form has the saved answer, or a new one.
+    // On a claim's own page no answer was sent before, so restore the fields from its form.
     const filledIn = find("#answer") && new FormData(find("#answer"));
     tellKeys("hold");
     const reply = await desk.send(form.action, new FormData(form));
@@ -199,7 +199,7 @@
       tellKeys("go");
       return show(reply.notice);
     }
-    // If the person has given another answer to this claim meanwhile, undo is about that one.
+    // If the person has answered this claim again in another window, undo concerns that answer.
     const own = reply.room.querySelector("form.undo");
     const isShown = !form.closest("#strip") && find("#strip .line");
     if (own && !isShown) find("#strip").replaceChildren();
@@ -213,7 +213,7 @@
     } else turn(reply.room, { then: here, takenBack: given.get(check) });
   }
 
-  // Pressed while the answer or the next claim is still on its way: undone when both have arrived.
+  // Waits until the answer is saved and the next claim has arrived, and then undoes the answer.
   async function undoSoon() {
     tellKeys("hold");
     await desk.settled();
@@ -252,7 +252,7 @@
 
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-undo]")) undoSoon();
-    // The second press of a double click would answer the next claim, or undo the answer before; a key is intended.
+    // Ignore the second click of a double click, which would answer the next claim or undo an earlier answer.
     const since = event.target.closest("form.undo") ? undoneAt : shownAt;
     const isActing = event.detail > 0 && event.target.closest("form.undo, #answer .verdicts");
     if (isActing && performance.now() - since < UNREAD_MS) event.preventDefault();
@@ -261,7 +261,7 @@
   const hush = () => find("#notices").replaceChildren();
   const show = (page) => find("#notices").replaceChildren(...page.childNodes);
 
-  // Scrolls the text to the evidence, and the page too if the window is so low that the text is below it.
+  // Scrolls the text to the evidence. In a low window it also scrolls the page, so that the text is visible.
   function showFound() {
     const text = find("#claim-room .text");
     if (!text) return;
@@ -277,7 +277,7 @@
     if (lookUrl && time.isActive) desk.ask(lookUrl, {}).catch(() => {});
   }, ALIVE_MS);
 
-  // Back must not show a page without the person's answer.
+  // Reload after Back, because the stored page lacks the person's answer.
   addEventListener("popstate", () => location.reload());
   addEventListener("pageshow", (event) => event.persisted && location.reload());
 

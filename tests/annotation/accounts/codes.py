@@ -1,4 +1,4 @@
-"""Codes of an authenticator app, as RFC 6238 has them, apart from the library that checks them."""
+"""Codes of an authenticator app as in RFC 6238, computed without the library that checks them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ STEP_SECONDS = 30
 
 
 def code_at(secret: str, *, steps: int = 0) -> str:
-    """The code of the half minute now, or so many later."""
+    """Compute the code of the current half minute, or of the half minute `steps` later."""
     counter = int(time.time()) // STEP_SECONDS + steps
     digest = hmac.new(base64.b32decode(secret), counter.to_bytes(8, "big"), hashlib.sha1).digest()
     start = digest[-1] & 15

@@ -1,4 +1,4 @@
-"""One's own account: name, password, tokens, and the way back in."""
+"""The page of a person's own account: name, password, tokens, and confirming the password again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def can_sign_in(password: str) -> bool:
 
 
 def confirms(client: Client, password: str = "rex-secret") -> None:
-    """Give the password once more, as sensitive changes ask for."""
+    """Enter the password again, which sensitive changes require."""
     assert client.post("/accounts/reauthenticate/", {"password": password}).status_code == 302
 
 
@@ -89,7 +89,7 @@ def test_an_account_without_a_password_gets_none_by_a_session(rex: Client, world
 def test_a_token_asks_for_the_password_again(rex: Client) -> None:
     asked = rex.post("/account/tokens/", {"days": "7"})
     assert asked["Location"] == "/accounts/reauthenticate/?next=%2Faccount%2Ftokens%2F"
-    # What was sent waits meanwhile.
+    # The form that was sent is stored until the password is confirmed.
     page = rex.post(asked["Location"], {"password": "rex-secret", "next": "/account/tokens/"})
     assert 'class="secret"' in page.content.decode()
     assert AuthToken.objects.get().expiry is not None
@@ -122,7 +122,7 @@ def test_an_operator_prints_a_reset_link(world: World) -> None:
     call_command("reset_link", "rex", "--address", "https://coverdict.example/", stdout=told)
     path = told.getvalue().strip().removeprefix("https://coverdict.example")
     client = Client()
-    # The page of the form does not have the secret in its address.
+    # The address of the form does not contain the secret.
     form = client.get(path)["Location"]
     assert path.split("-", 1)[1] not in form
     client.post(form, {"password1": "short", "password2": "short"})

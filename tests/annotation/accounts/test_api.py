@@ -1,4 +1,4 @@
-"""Tokens: made once, kept as a hash, revoked, and hard to guess one's way to."""
+"""API tokens are shown once, stored as a hash and revocable, and attempts at passwords are limited."""
 
 from __future__ import annotations
 

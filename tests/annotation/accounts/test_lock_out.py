@@ -1,4 +1,4 @@
-"""Wrong passwords make a name wait at one network, and keep nobody out elsewhere."""
+"""After wrong passwords, sign-in with this name is locked for this network and for no other network."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def clock() -> Iterator[time_machine.Coordinates]:
 
 
 def tries(password: str, *, client: Client | None = None, at: str = HERE, name: str = "rex") -> int:
-    """The status of the answer: 302 in, 200 wrong, 429 wait."""
+    """Try to sign in and return the status: 302 signed in, 200 wrong password, 429 locked."""
     client = client or Client()
     said = client.post("/accounts/login/", {"login": name, "password": password}, REMOTE_ADDR=at)
     return said.status_code
@@ -49,12 +49,12 @@ def tries(password: str, *, client: Client | None = None, at: str = HERE, name: 
 def test_five_wrong_passwords_make_one_wait_five_minutes(clock: time_machine.Coordinates) -> None:
     assert [tries("wrong") for _ in range(FAILURES)] == [200] * 4 + [429]
     assert tries("rex-secret") == 429
-    # What is tried meanwhile does not prolong the wait.
+    # An attempt during the lock does not prolong it.
     clock.shift(timedelta(minutes=4, seconds=59))
     assert tries("rex-secret") == 429
     clock.shift(timedelta(seconds=2))
     assert tries("rex-secret") == 302
-    # Having come in, one starts over.
+    # A successful sign-in resets the count.
     assert [tries("wrong") for _ in range(FAILURES)] == [200] * 4 + [429]
 
 
@@ -78,7 +78,7 @@ def test_a_name_that_nobody_has_is_locked_alike() -> None:
 
 
 def test_strangers_do_not_lock_an_account() -> None:
-    """They try from a hundred networks; its person comes in from their own."""
+    """Strangers try from a hundred networks, and the person signs in from their own."""
     for number in range(100):
         assert tries("wrong", at=f"192.0.2.{number}") == 200
     assert tries("rex-secret") == 302

@@ -21,7 +21,7 @@ NEW = "a-longer-secret-41"
 
 @pytest.fixture(autouse=True)
 def reachable(world: World, mailing: None) -> None:
-    """Rex has an address."""
+    """Give Rex an e-mail address."""
     world.rex.email = "rex@example.org"
     world.rex.save()
 

@@ -1,4 +1,4 @@
-"""A second factor holds wherever somebody comes in: pages, administration, tokens. Wrong codes make one wait."""
+"""Pages, the admin and tokens all require the second factor, and wrong codes lock the sign-in for a while."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def secret_on(page: str) -> str:
 
 
 def sets_up(client: Client, password: str = "rex-secret") -> tuple[str, list[str]]:
-    """The secret of the app, and the recovery codes."""
+    """Set up a second factor, and return its secret and the recovery codes."""
     if password:
         client.post("/accounts/reauthenticate/", {"password": password})
     secret = secret_on(client.get(SET_UP_PAGE).content.decode())
@@ -72,7 +72,7 @@ def sets_up(client: Client, password: str = "rex-secret") -> tuple[str, list[str
 
 @pytest.fixture
 def secret(world: World, clock: time_machine.Coordinates) -> str:
-    """Rex has a second factor, set up ten minutes ago."""
+    """Set up a second factor for Rex ten minutes ago, and return its secret."""
     found, _ = sets_up(gives_password())
     clock.shift(timedelta(minutes=10))
     return found
@@ -126,7 +126,7 @@ def test_setting_up_asks_for_the_password_and_ends_other_sessions(
     client.post("/accounts/reauthenticate/", {"password": "rex-secret"})
     page = client.get(SET_UP_PAGE).content.decode()
     assert 'src="data:image/svg+xml;base64,' in page
-    # The same secret: a wrong code must not ask for another scan.
+    # After a wrong code the page shows the same secret, so that nobody must scan again.
     again = client.post(SET_UP_PAGE, {"code": "000000"}).content.decode()
     assert secret_on(again) == secret_on(page)
     assert not Authenticator.objects.exists()
@@ -169,7 +169,7 @@ def test_the_administration_has_no_door_of_its_own(secret: str, world: World) ->
     assert client.get("/admin/").status_code == 302
     assert client.post(CODE_PAGE, {"code": code_at(secret)})["Location"] == "/admin/"
     assert client.get("/admin/").status_code == 200
-    # Its form would let one person in as another without a code.
+    # The admin's own sign-in form asks for no code, so it must not exist.
     assert client.post("/admin/login/", {"username": "ana", "password": "ana-secret"}).status_code == 302
     assert client.get("/admin/login/?next=https://elsewhere.example/")["Location"] == "/admin/"
 
@@ -211,7 +211,7 @@ def test_who_must_have_one_sets_it_up_before_anything_else(
     world.rex.is_staff = is_staff
     world.rex.save()
     settings.SECOND_FACTOR = asked
-    # Sessions of before too, for pages, the administration and the API alike.
+    # The requirement also holds for earlier sessions, on pages, in the admin and in the API.
     assert is_in(client) is not must
     assert (client.get("/api/v1/projects/").status_code == 200) is not must
     assert (client.get("/account/", headers={"HX-Request": "true"}).status_code == 403) is must
@@ -250,7 +250,7 @@ def test_secrets_are_encrypted_and_useless_with_another_key(
         "another key, as after a restore without its environment",
     )
     client = gives_password()
-    # Neither the right code nor one of an empty secret, which could be computed.
+    # Neither the right code nor the code of an empty secret, which anybody could compute, is accepted.
     for code in (code_at(secret), code_at("")):
         client.post(CODE_PAGE, {"code": code})
         assert not is_in(client)

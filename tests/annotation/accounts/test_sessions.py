@@ -1,4 +1,4 @@
-"""The list of a person's sessions, which end all at once and with a new password."""
+"""The list of a person's sessions. All of them can be ended at once, and a new password ends them too."""
 
 from __future__ import annotations
 

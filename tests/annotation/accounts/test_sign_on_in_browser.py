@@ -1,4 +1,4 @@
-"""Single sign-on, then setting up a second factor and coming in by it, in a real browser under the content policy."""
+"""Single sign-on, and setting up and using a second factor, in a real browser under the content policy."""
 
 from __future__ import annotations
 

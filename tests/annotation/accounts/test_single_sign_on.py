@@ -1,4 +1,4 @@
-"""Single sign-on at a real OpenID Connect provider on loopback: who comes in, as whom, and who does not."""
+"""Single sign-on at a real OpenID Connect provider on loopback: which identities open which account."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def led_to(issuer: str) -> dict[str, object]:
 
 
 def signs_on(provider: Provider, sub: str, *, client: Client | None = None, **form: str) -> HttpResponse:
-    """Through the provider and back, in one browser."""
+    """Sign on at the provider and return, in one browser."""
     client = client or Client()
     page = client.post(BEGIN, form)
     assert page.status_code == 200, page.content.decode()
@@ -82,14 +82,14 @@ def test_a_verified_address_on_both_sides_links_once_and_for_all(provider: Provi
     assert signs_on(provider, "r1", client=client, next="/sample/")["Location"] == "/sample/"
     assert who(client) == "rex"
     row = SocialAccount.objects.get()
-    # A hash that binds it to the provider, and nothing of what that told.
+    # Only a hash that binds the identity to its provider is stored.
     assert (row.user, row.extra_data, len(row.uid)) == (world.rex, {}, 64)
     assert not SocialToken.objects.exists()
     assert list(AccountEvent.objects.filter(person=world.rex).order_by("pk").values_list("kind", "note")) == [
         ("identity", ""),
         ("sign in", "single sign-on"),
     ]
-    # From then on the identity counts, and no address.
+    # Now the identity is linked, so a changed address does not matter.
     provider.knows("r1", email="married@example.org", email_verified=False)
     again = Client()
     assert signs_on(provider, "r1", client=again).status_code == 302
@@ -125,14 +125,14 @@ def test_an_address_that_the_provider_has_not_verified_opens_nothing(
 def test_an_address_that_nobody_has_verified_here_opens_nothing(
     provider: Provider, world: World, settings: SettingsWrapper
 ) -> None:
-    """Rex may have entered a stranger's address, and wait for the stranger to sign on."""
+    """Rex may have entered a stranger's address and wait for the stranger to sign on."""
     settings.OIDC_NEW_ACCOUNTS = ["example.org"]
     provider.knows("r2", email=REX, email_verified=True)
     client = Client()
     answer = signs_on(provider, "r2", client=client)
     assert (answer.status_code, who(client)) == (409, None)
     assert "was not verified" in answer.content.decode()
-    # Neither does an address that was verified, and that the account has no more.
+    # A verified address that the account no longer has does not count either.
     verify(world.rex)
     world.rex.email = "other@example.org"
     world.rex.save()
@@ -180,7 +180,7 @@ def test_an_invitation_makes_an_account_while_it_is_open(
     )
     client = Client()
     assert signs_on(provider, "z2", client=client).status_code == 302
-    # Somebody is called rex already.
+    # The username rex is taken.
     assert who(client) not in (None, "rex")
 
 
@@ -191,7 +191,7 @@ def test_an_account_is_connected_with_its_password_and_disconnected(
     rex, ana = signed_in(world.rex), signed_in(world.ana)
     connect = f"{BEGIN}?process=connect"
     back = provider.let_in(onward(rex.post(connect).content.decode()), "r3")
-    # A borrowed session is not enough.
+    # A borrowed session is not enough; the password must be entered.
     assert rex.get(back)["Location"] == "/accounts/reauthenticate/"
     assert not SocialAccount.objects.exists()
     rex.post("/accounts/reauthenticate/", {"password": "rex-secret"})
@@ -199,7 +199,7 @@ def test_an_account_is_connected_with_its_password_and_disconnected(
     client = Client()
     signs_on(provider, "r3", client=client)
     assert who(client) == "rex"
-    # Whose identity it is stays so.
+    # The identity stays linked to its first account.
     ana.post("/accounts/reauthenticate/", {"password": "ana-secret"})
     ana.get(provider.let_in(onward(ana.post(connect).content.decode()), "r3"))
     assert SocialAccount.objects.get().user == world.rex
@@ -228,7 +228,7 @@ def test_the_second_factor_is_asked_for_as_after_a_password(
     provider.knows("r4", email=REX, email_verified=True)
     with time_machine.travel(datetime.fromisoformat("2026-05-04T09:00:00+00:00"), tick=False):
         secret, _ = sets_up(signed_in(world.rex))
-    # By the machine's clock, as the provider's signatures are.
+    # Use the machine's clock, because the provider's signatures use it.
     client = Client()
     assert signs_on(provider, "r4", client=client)["Location"] == CODE_PAGE
     assert who(client) is None
@@ -242,7 +242,7 @@ def test_what_comes_back_is_good_once_and_in_its_own_browser(provider: Provider,
     provider.knows("r5", email=REX, email_verified=True)
     mine, theirs = Client(), Client()
     back = provider.let_in(onward(mine.post(BEGIN).content.decode()), "r5")
-    # Somebody leads another person's browser to their own answer.
+    # Another person's browser must not accept an answer that was meant for this one.
     assert theirs.get(back).status_code == 401
     assert who(theirs) is None
     assert mine.get(back).status_code == 302
@@ -271,7 +271,7 @@ def test_a_provider_that_is_away_closes_no_other_door(settings: SettingsWrapper)
 def test_another_provider_with_the_same_keys_is_another_identity(
     provider: Provider, world: World, settings: SettingsWrapper
 ) -> None:
-    """The key of a person is the provider's own: a new one may give it to somebody else."""
+    """A person's key belongs to one provider: another provider may give the same key to somebody else."""
     verify(world.rex)
     provider.knows("1", email=REX, email_verified=True)
     assert signs_on(provider, "1").status_code == 302

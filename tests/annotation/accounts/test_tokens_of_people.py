@@ -1,4 +1,4 @@
-"""A token may do what its owner may, and ends by itself."""
+"""A token has its owner's permissions and expires."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An e-mail address counts as somebody's once they have followed a link mailed there, signed in."""
+"""An e-mail address counts only after its signed-in owner has opened the mailed link."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MINE = {"email": "rex@example.org", "action_add": ""}
 
 @pytest.fixture
 def rex(world: World, signed_in: SignIn) -> Client:
-    """Rex has just given the password once more."""
+    """Sign Rex in; he has just entered his password again."""
     client = signed_in(world.rex)
     assert client.post("/accounts/reauthenticate/", {"password": "rex-secret"}).status_code == 302
     return client
@@ -48,7 +48,7 @@ def test_a_link_is_mailed_to_a_new_address_and_a_button_verifies_it(rex: Client,
     assert rex.post(PAGE, MINE).status_code == 302
     assert mail.outbox[-1].to == ["rex@example.org"]
     assert "rex@example.org is not verified" in rex.get(PAGE).content.decode()
-    # Programs that look into mail open its links.
+    # Programs that scan mails open the links in them, so a GET request must verify nothing.
     assert rex.get(link()).status_code == 200
     assert address_of(world) == ""
     assert rex.post(link()).status_code == 302
@@ -71,7 +71,7 @@ def test_another_address_asks_for_the_password_and_counts_when_it_is_verified(
 
 
 def test_the_link_opens_for_its_person_alone(rex: Client, world: World, signed_in: SignIn) -> None:
-    """Otherwise somebody could enter a stranger's address and wait for the stranger to click."""
+    """Otherwise somebody could enter a stranger's address and wait for the stranger's click."""
     rex.post(PAGE, MINE)
     assert Client().post(link())["Location"].startswith("/accounts/login/")
     assert signed_in(world.ana).post(link()).status_code == 404

@@ -1,4 +1,4 @@
-"""Signing in, out, and as one of the demo's people."""
+"""Signing in, signing out, and signing in as a person of the demo."""
 
 from __future__ import annotations
 

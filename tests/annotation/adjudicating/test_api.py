@@ -1,4 +1,4 @@
-"""Disputes through the API: the same queue and decisions as on the web, and no names with the answers."""
+"""Disputes in the API have the same queue and decisions as on the pages, and show answers without names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Disputes over ratings: they arise, an adjudicator decides by the scale, and nobody who is blind sees them."""
+"""Disputes over ratings: how they arise, how adjudicators decide them, and that blind people see none."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PLACE = ("port", "alder")
 
 @pytest.fixture
 def rated(world: World) -> Summary:
-    """Alder's summary of "port", of which Rex says 1 of 5 and Olga 5."""
+    """Return alder's summary of "port", which Rex rates 1 and Olga 5."""
     set_criteria(world.project, [TONE, UNMARKED])
     rate(world, "rex", 1)
     rate(world, "olga", 5)
@@ -62,9 +62,9 @@ def score(world: World) -> float:
 
 
 def test_ratings_that_differ_by_more_than_the_threshold_are_a_dispute(world: World, rated: Summary) -> None:
-    # 1 and 5 of 1 to 5 are the shares 0 and 1.
+    # The ratings 1 and 5 on a scale from 1 to 5 are the shares 0 and 1.
     assert queue() == [("open", 1.0, 2)]
-    # 4 and 5 are .25 apart, which the threshold allows.
+    # The ratings 4 and 5 differ by .25, which the threshold allows.
     rate(world, "rex", 4)
     change_project(project=world.project, by=world.olga, dispute_threshold=0.25)
     assert queue() == [("agreed", 0.25, 2)]
@@ -81,7 +81,7 @@ def test_the_raters_of_a_file_are_one_answer_and_the_judge_counts_on_request(wor
     rate(world, "", 5, origin="lexical", role="judge")
     rescore(project=world.project)
     assert queue() == []
-    # The mean of 1 and 5 is the share .5; the judge's 5 is 1.
+    # The mean of 1 and 5 is the share .5, and the judge's 5 is 1.
     change_project(project=world.project, by=world.olga, dispute_answers="judge")
     assert queue() == [("open", 0.5, 2)]
 
@@ -90,7 +90,7 @@ def test_a_decision_counts_until_it_is_withdrawn(world: World, rated: Summary) -
     assert score(world) == 0.5
     decision = settle(dispute=Dispute.objects.get(), by=world.cleo, rating=4, reason="One loaded word.")
     assert (score(world), queue()[0][0]) == (0.75, "settled")
-    # A decision is no rating of a third person in the agreement.
+    # Agreement does not count the decision as a third person's rating.
     scale = next(each for each in scales_of(world.project) if each.key == "rating-tone")
     assert sorted(each.rater for each in scale.ratings) == ["olga", "rex"]
     with pytest.raises(Conflict):
@@ -132,7 +132,7 @@ def test_the_page_shows_question_scale_and_answers_without_names(
         assert shown in page
     for hidden in ("rex", "Rex", "alder", "other %"):
         assert hidden not in page
-    # Works without scripts: a plain form, then the queue.
+    # Without scripts, a plain form saves the decision and the queue follows.
     decided = cleo.post(f"{address}decide/", {"percent": "5", "seen": ""}, follow=True)
     assert "Resolved: fully." in decided.content.decode()
     assert cleo.post(f"{address}decide/", {"percent": "9"}).status_code == 422
@@ -155,7 +155,7 @@ def test_who_is_blind_sees_no_dispute_and_no_answer_at_the_desk(
         assert ana.get(address).status_code == 403
     with pytest.raises(NotAllowed):
         settle(dispute=Dispute.objects.get(), by=world.ana, rating=4)
-    # A reviewer who has not rated the summary sees the question without anybody's answer.
+    # A reviewer who has not rated the summary sees the question without others' answers.
     Membership.objects.filter(user=world.cleo).update(roles=[Role.REVIEWER])
     page = signed_in(world.cleo).get("/p/harbour/review/ratings/").content.decode()
     assert "Is the tone neutral?" in page

@@ -1,4 +1,4 @@
-"""Disputes in the admin: decided by the service, with its event, its scores and its refusals."""
+"""Deciding disputes in the admin uses the service: event, scores and refusals are the same."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_dispute_is_shown_without_the_names_of_those_who_answered(world: World
     assert "The harbour closes in April" in client.get(address(Dispute)).content.decode()
     said = client.get(page_of(dispute)).content.decode()
     assert "Rex&#x27;s own words." in said
-    # As a word: three letters of it can stand in a random id.
+    # Search for whole words, because a random id may contain the three letters.
     assert not re.search(r"\brex\b|gold\.jsonl|lexical", said)
     assert override(check=world.check("alder", 1), by=world.cleo, label="no").verdict.had_seen
 
@@ -48,7 +48,7 @@ def test_an_adjudicator_decides_a_dispute(world: World, staff: StaffDoor) -> Non
     assert (decision.value, decision.person) == ("yes", world.cleo)
     dispute.refresh_from_db()
     assert dispute.state == Dispute.State.SETTLED
-    # Unit 1 holds claims 1 and 2, both yes now, unit 2 claim 3, yes: (1 + 1) / 2.
+    # Unit 1 has claims 1 and 2, both yes now; unit 2 has claim 3, also yes: (1 + 1) / 2.
     assert world.summaries["port", "alder"].score.coverage == pytest.approx(1.0)
     assert Event.objects.get(verb="adjudicate").actor == world.cleo
 

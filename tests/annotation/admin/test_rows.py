@@ -1,4 +1,4 @@
-"""The admin of rows: superusers look at them; shared judges are added. Who gets in: `test_permission_matrix`."""
+"""Rows in the admin: superusers read them and add shared judges. `test_permission_matrix` tests who has access."""
 
 from __future__ import annotations
 

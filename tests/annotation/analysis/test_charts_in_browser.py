@@ -1,6 +1,7 @@
-"""Charts in a real browser: drawn under the page's policy, saved as files, and replaced by their table without scripts.
+"""Charts in a real browser: drawn under the content policy, saved as files, and replaced by their table without
+scripts.
 
-The desk fails a test whose page breaks its policy.
+The fixture `desk` fails a test whose page violates the policy.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ CORNER = """(wanted) => {
 
 @pytest.fixture
 def address(world: World) -> str:
-    """The page of a watch with two judged days."""
+    """Create a watch with two judged days, and return the address of its page."""
     for ago in (4, 3):
         pushed(world.project, ago=ago, kept=0.8, count=5)
     watch = work_off(watched(world.project, ago=4, reference_periods=2))
@@ -39,7 +40,7 @@ def address(world: World) -> str:
 
 
 def drawn(page: Page, address: str) -> Page:
-    """The page with its chart in view."""
+    """Open the page and wait for its chart."""
     page.goto(address)
     page.locator(".plot canvas").wait_for()
     return page
@@ -83,7 +84,7 @@ def test_a_chart_follows_theme_and_width_and_moves_nothing(address: str, desk: D
     page.unroute_all()
     drawn(page, address)
     assert size_of(page) == empty
-    # The panel of base.css, light and dark: #ffffff and #1c1f23.
+    # The colours of the panel in base.css are #ffffff (light) and #1c1f23 (dark).
     for scheme, colour in (("light", "255,255,255,255"), ("dark", "28,31,35,255")):
         page.emulate_media(color_scheme=scheme)
         page.wait_for_function(CORNER, arg=colour)

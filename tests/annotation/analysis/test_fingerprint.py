@@ -1,4 +1,4 @@
-"""The fingerprint of what statistics are made from."""
+"""The fingerprint of the inputs of statistics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No interval of fewer than five document sets is shown, wherever statistics are made."""
+"""No statistics show an interval from fewer than five document sets."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_bounds_of_too_few_sets_are_left_out_wherever_they_lie() -> None:
 
 
 def test_what_no_resampling_moves_has_no_interval() -> None:
-    # Alpha of raters who always agree is 1 in every draw: that is no proof that they always will.
+    # If raters always agree, alpha is 1 in every resample, which does not prove that they always will.
     flat = Estimate(value=1.0, low=1.0, high=1.0, clusters=12, draws=2000, seed=0)
     assert (shown(flat).value, shown(flat).low, shown(flat).high) == (1.0, None, None)
     assert [has_interval(12, low, high) for low, high in ((0.3, 0.1 + 0.2), (0.3, 0.31), (None, None))] == [
@@ -54,7 +54,9 @@ def test_what_no_resampling_moves_has_no_interval() -> None:
 
 
 def answered(world: World, sets: int) -> None:
-    """So many sets with the port, all checks answered in a draw by Rex, and once more by Cleo."""
+    """Create this number of sets in addition to "port"; Rex answers a sample of all checks, and Cleo answers it
+    again.
+    """
     lay_sets(world, sets - 1)
     answer_sample(
         world, sample_checks(project=world.project, by=world.mona, method="uniform", share=1, seed=1)
@@ -69,12 +71,12 @@ def answered(world: World, sets: int) -> None:
         for place, check in enumerate(Check.objects.filter(project=world.project).order_by("pk"))
     )
     rescore(project=world.project)
-    # The bridge has nothing but texts, and with them brevity.
+    # "bridge" has only texts, and therefore brevity.
     Score.objects.filter(summary__document_set=world.sets["bridge"]).delete()
 
 
 def bounds(payload: Any) -> Iterator[tuple[str, Any]]:
-    """Every end and width of an interval in a payload, by its name. Ends of bins and of leads are no intervals."""
+    """Yield the name and value of every bound and width of an interval in a payload, except of bins and leads."""
     if isinstance(payload, dict):
         if "value" in payload or "mean" in payload or "least" in payload:
             yield from ((name, payload[name]) for name in BOUNDS if name in payload)

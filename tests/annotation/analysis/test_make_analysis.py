@@ -1,4 +1,4 @@
-"""Statistics that are kept until what they were made from changes."""
+"""Statistics are stored until their inputs change."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KIND = Analysis.Kind.LEADERBOARD
 
 
 class Counting:
-    """Makes how often it was asked."""
+    """Statistics that count how often they were computed."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -53,12 +53,12 @@ def counting(world: World, monkeypatch: pytest.MonkeyPatch) -> Counting:
 
 @pytest.fixture
 def worker(world: World) -> None:
-    """A worker is alive, and does what the test has it do."""
+    """A worker that counts as alive; the test itself does its work."""
     Worker.objects.create(name="worker", started_at=timezone.now(), seen_at=timezone.now())
 
 
 def asked() -> list[str]:
-    """The keys of what waits for a worker."""
+    """Return the keys of the statistics that wait for a worker."""
     return list(jobs.due(Job.Kind.ANALYSIS).order_by("pk").values_list("analysis__key", flat=True))
 
 
@@ -112,7 +112,7 @@ def test_a_worker_is_asked_once(world: World, counting: Counting, worker: None) 
     assert asked() == ["a"]
     work()
     assert (asked(), counting.calls) == ([], 1)
-    # The same job is asked again.
+    # The statistics are requested from the same job again.
     answer(world)
     Analysis.objects.update(made_at=timezone.now() - timedelta(seconds=MADE_EVERY_SECONDS + 1))
     current_statistics(project=world.project, kind=KIND, key="a")
@@ -139,7 +139,7 @@ def test_what_was_taken_back_meanwhile_is_not_made(world: World, counting: Count
 def test_who_waits_is_given_what_a_worker_makes(world: World, counting: Counting, colleague: None) -> None:
     first = current_statistics(project=world.project, kind=KIND, key="a", wait=True)
     assert (first.payload["call"], first.is_stale) == (1, False)
-    # Old ones are good enough, while a worker makes new ones.
+    # The call returns the old statistics while a worker computes new ones.
     answer(world)
     old = current_statistics(project=world.project, kind=KIND, key="a", wait=True)
     assert (old.payload["call"], old.is_stale) == (1, True)
@@ -176,12 +176,12 @@ def test_what_cannot_be_made_keeps_no_other_waiting(
     current_statistics(project=world.project, kind=KIND, key="a")
     work()
     assert current_statistics(project=world.project, kind=KIND, key="a").payload == "made"
-    # It is tried a few times more; anyone who waits meanwhile is told why.
+    # The job is tried again, and a request that waits meanwhile gets the reason.
     assert Job.objects.get(analysis__key="broken").state == "waiting"
     assert current_statistics(project=world.project, kind=KIND, key="broken").failed_at is not None
     with pytest.raises(NotReady, match="worker's log for the reason"):
         current_statistics(project=world.project, kind=KIND, key="broken", wait=True)
-    # Nobody asks for them again at once after the last attempt.
+    # After the last attempt, the statistics are not requested again at once.
     Job.objects.filter(analysis__key="broken").update(state="failed")
     current_statistics(project=world.project, kind=KIND, key="broken")
     assert asked() == []
@@ -259,7 +259,7 @@ def test_the_stored_leaderboard_follows_an_answer(world: World) -> None:
     before, made_before = board(world.project)
     override(check=world.check("alder", 2), by=world.rex, label="yes")
     after, made_after = board(world.project)
-    # Alder: (.5 + 1) / 2 before, (1 + 1) / 2 after.
+    # Alder has (.5 + 1) / 2 before and (1 + 1) / 2 after.
     assert before.tables[0].rows[0].scores["coverage"].mean == pytest.approx(0.75)
     assert after.tables[0].rows[0].scores["coverage"].mean == pytest.approx(1.0)
     assert made_before.made_at < made_after.made_at

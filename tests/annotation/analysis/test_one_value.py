@@ -1,4 +1,4 @@
-"""One value of each score and system, the same on every page, in files, by commands, over the API and in the gate."""
+"""Each score of a system has one value on all pages, in files, commands, API replies and the gate."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ ANSWERS: dict[Answer, tuple[str, str]] = {
 
 
 def study(world: World, chance: random.Random, *, others: tuple[str, ...] = ()) -> None:
-    """Sets whose claims the judge answers at random, more or less often yes for each system."""
+    """Create sets whose claims the judge answers at random, with another share of yes for each system."""
     for name in others:
         world.systems[name] = System.objects.create(project=world.project, name=name)
     lay_sets(world, SETS, summaries={**SUMMARIES, **dict.fromkeys(others, "It is old.")})
@@ -107,7 +107,7 @@ def study(world: World, chance: random.Random, *, others: tuple[str, ...] = ()) 
 
 
 def add_a_system_with_gaps(world: World, chance: random.Random) -> None:
-    """A system with scores but without checks, which other systems' sets may contradict."""
+    """Add a system with scores but without checks, whose order other systems' sets may contradict."""
     cedar = System.objects.create(project=world.project, name="cedar")
     level = chance.random()
     for row in DocumentSet.objects.filter(project=world.project):
@@ -124,11 +124,11 @@ def add_a_system_with_gaps(world: World, chance: random.Random) -> None:
 # What each view says -----------------------------------------------------------------------------------------------
 
 Said = dict[tuple[str, str], str]
-"""Means with three decimals, by system and score; on pages in percent."""
+"""Means by system and score: in percent on pages, with three decimals elsewhere."""
 
 
 def rows_of(page: str) -> list[list[tuple[str, str]]]:
-    """The cells of every row of a page, with the name of their column."""
+    """Return the cells of every row of a page, with the names of their columns."""
     return [
         [
             (name, " ".join(PLAIN.sub(" ", cell).split()))
@@ -226,7 +226,9 @@ def check_every_view(world: World, viewer: Client, client_of: ApiDoor, folder: P
 
 
 def check_pairs(viewer: Client, table: dict[str, Any], score: str, order: list[str]) -> None:
-    """No pair is called different, or has a difference, against the order; letters say the same as the pairs."""
+    """Check that no pair is called different, or has a difference, against the order, and that letters agree with the
+    pairs.
+    """
     lines = viewer.get(f"/p/harbour/scores/pairs/file/?by={score}&target=20&format=csv").content.decode()
     pairs = list(csv.DictReader(lines.splitlines()))
     assert len(pairs) == len(order) * (len(order) - 1) / 2
@@ -263,7 +265,7 @@ def test_no_two_views_contradict_one_another(
         assert table["bases"][score]["name"].startswith(name)
     add_a_system_with_gaps(world, chance)
     table = check_every_view(world, viewer, client_of, tmp_path)
-    # Without a value of cedar's, all systems fall back together.
+    # The added system has no estimate, so the table shows no estimates.
     assert not any(basis["name"].startswith("estimated") for basis in table["bases"].values())
 
 

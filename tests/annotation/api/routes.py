@@ -1,4 +1,4 @@
-"""Every route of the API, who may take it, and a body that makes sense; and rows to take it with."""
+"""Every route of the API with its verbs and a valid body, and rows for the requests."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ IN_PROJECT = (
     Route("post", _in("disputes/{dispute}/decisions/"), (Verb.ADJUDICATE,), {"label": "no"}),
     Route("delete", _in("verdicts/{verdict}/"), (Verb.REVIEW,), owner="rex"),
     Route("delete", _in("adjudications/{adjudication}/"), (Verb.ADJUDICATE,)),
-    # Assessors read no claims, and of units those of the sets that they have closed.
+    # Assessors cannot read claims, and only units of the sets that they have closed.
     Route("get", _in("comments/"), (Verb.COMMENT,)),
     Route("post", _in("comments/"), (Verb.COMMENT,), {"claim": "{claim}", "text": "So."}),
     Route("delete", _in("comments/{comment}/"), (Verb.COMMENT,), owner="rex"),
@@ -179,7 +179,9 @@ def _filled(value: object, ids: Mapping[str, str]) -> object:
 
 
 def ids_of(world: World) -> dict[str, str]:
-    """Rows of the project: a verdict by Rex, a decision by Cleo, an assignment of Ana's on "bridge"."""
+    """Create rows of the project, such as a verdict by Rex and an assignment of Ana on "bridge", and return their
+    ids.
+    """
     check = world.check("alder", 1)
     verdict = override(check=world.check("birch", 1), by=world.rex, label="no").verdict
     add_imported_verdict(world.check("birch", 1), "yes")
@@ -216,14 +218,14 @@ def ids_of(world: World) -> dict[str, str]:
 
 
 def own_panel(world: World) -> Judge:
-    """A judge of the project's own that answers without a server."""
+    """Create a panel of the project that answers without a server."""
     panel = Judge.objects.create(project=world.project, name="own-panel", kind="panel")
     panel.members.add(world.judge)
     return panel
 
 
 def walked() -> set[tuple[str, str]]:
-    """Method and path of every route that the URL configuration holds."""
+    """Return method and path of every route in the URL configuration."""
     return set(_walk(urls.urlpatterns, ""))
 
 
@@ -244,13 +246,13 @@ def _walk(patterns: list[URLPattern | URLResolver], before: str) -> list[tuple[s
 
 
 def as_pattern(route: Route) -> tuple[str, str]:
-    """The route as the URL configuration writes it."""
+    """Write the route as in the URL configuration."""
     path = re.sub(r"\{(\w+)\}", "<slug:public_id>", route.path.replace("{slug}", "<slug:slug>"))
     return route.method, path
 
 
 def grow(world: World, sets: int, *, first: int = 0) -> None:
-    """More of everything that lists show: sets with summaries, claims, checks and scores; runs, exports."""
+    """Add more rows of every list: sets with summaries, claims, checks and scores, runs, and exports."""
     from annotation.models import Check, Verdict
     from annotation.scoring.rescore import rescore
     from tests.annotation.cast import add_claims, add_set, judge_claims

@@ -39,7 +39,7 @@ def send(client: APIClient, route: Route, ids: dict[str, str], *, slug: str = "h
 
 
 def trial(client: APIClient, route: Route, ids: dict[str, str]) -> Any:
-    """The answer to a request whose effect is taken back."""
+    """Send the request and roll its effect back."""
     with transaction.atomic():
         answer = send(client, route, ids)
         transaction.set_rollback(True)
@@ -110,7 +110,7 @@ def test_no_answer_holds_a_primary_key(world: World, ids: dict[str, str], client
         if route.method == "get" and not route.owner:
             answer = send(client, route, ids)
             if "json" not in answer.headers["Content-Type"]:
-                continue  # a file, of which the exports' own tests know the columns
+                continue  # a file, whose columns the tests of exports know
             for name, value in keys(answer.json()):
                 assert name not in ("pk", "_id"), route
                 assert not (name == "id" or name.endswith("_pk")) or isinstance(value, str), route

@@ -1,4 +1,4 @@
-"""The client of the library beside a real server and a real worker; what it repeats, and in which form tables come."""
+"""The client library with a real server and a real worker: repeated requests, and the types of tables."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_the_notebook_and_the_example_of_the_readme_run(
         if "evaluation.client" in each
     )
     names: dict[str, Any] = {"token": token}
-    # One queue for both, which the server inside of a test does not share.
+    # The server and the worker share a queue, which the server inside a test does not.
     with workers(subprocess_env), served(subprocess_env, tmp_path) as port:
         address = f"http://127.0.0.1:{port}"
         for cell in (each for each in cells if each["cell_type"] == "code"):
@@ -76,7 +76,7 @@ def test_the_notebook_and_the_example_of_the_readme_run(
         exec(readme.replace(ADDRESS, address), names)
     assert told["pushed"] == PushResult(created=4)
     assert told["run"].state == "finished"
-    # Each reference has two claims. Either summary of d1 says one of them, and of d2 only the first one does.
+    # Each reference has two claims. Both summaries of d1 express one of them, of d2 only the first summary does.
     assert list(told["scores"]["coverage"]) == [0.5, 0.5, 0.5, 0.0]
     assert isinstance(told["board"], pd.DataFrame)
     assert dict(zip(told["board"]["system"], told["board"]["mean"], strict=True)) == {
@@ -144,7 +144,7 @@ def test_many_rows_go_in_batches_and_say_how_far_they_are(live_server: LiveServe
         rows = [{**ROWS[0], "document_id": f"d{number}"} for number in range(450)]
         project = server.create_project("Mill")
         assert project.push(rows).created == 450
-        # And in pages of 500 they come back.
+        # The summaries are read in pages of 500.
         assert len(server.project(project.slug).summaries()) == 450
     assert told == [("push", 200, 450), ("push", 400, 450), ("push", 450, 450)]
 
@@ -164,7 +164,7 @@ def test_a_run_without_worker_is_not_waited_for_without_end(server: Coverdict) -
 
 
 class Moody(BaseHTTPRequestHandler):
-    """A transport that answers by a script; None closes the connection."""
+    """A transport with scripted answers; for None it closes the connection."""
 
     answers: list[tuple[int, dict[str, Any] | str] | None]
     retry_after = ""
@@ -187,7 +187,7 @@ class Moody(BaseHTTPRequestHandler):
         self.do_POST()
 
     def log_message(self, *_: Any) -> None:
-        """Nothing."""
+        """Do not print requests."""
 
 
 def fault(code: str) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def test_a_push_is_repeated_until_it_is_answered(moody: tuple[type[Moody], str])
 def test_a_first_push_that_finds_the_database_busy_is_repeated_after_the_pause_that_the_server_names(
     moody: tuple[type[Moody], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The little patience for an address that never answered is over with the first answer.
+    # After the first answer, the short patience for unanswered addresses no longer applies.
     monkeypatch.setattr(clients, "FIRST_PATIENCE", 0.0)
     handler, address = moody
     handler.retry_after = "1"
@@ -278,7 +278,7 @@ def test_a_server_that_never_answered_is_given_up_soon(monkeypatch: pytest.Monke
 
 
 class Cutting(BaseHTTPRequestHandler):
-    """Hands requests on to the server, and hangs up amid the first files."""
+    """Passes requests to the server and breaks the connection in the middle of the first files."""
 
     behind: str
     cuts: list[int]
@@ -306,7 +306,7 @@ class Cutting(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def log_message(self, *_: Any) -> None:
-        """Nothing."""
+        """Do not print requests."""
 
 
 @pytest.fixture
@@ -321,7 +321,7 @@ def cutting(live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 
 def write_exports() -> None:
-    """As a worker does, once there is one to write."""
+    """Wait for an export and write it, as a worker does."""
     try:
         wait_until(lambda: jobs.due(Job.Kind.EXPORT).exists())
         perform_job.work_on(Job.Kind.EXPORT)
@@ -357,7 +357,7 @@ def test_a_download_that_gets_on_is_not_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     handler, address = cutting
-    # Each pause is within the patience, and two of them are not.
+    # The patience is longer than one pause but shorter than two.
     monkeypatch.setattr(clients, "FIRST_PAUSE", 0.5)
     project = server.create_project("Mill")
     project.push(ROWS)
@@ -394,7 +394,7 @@ def test_a_file_that_is_another_by_then_is_fetched_anew(
 
 
 def cancel_exports() -> None:
-    """As somebody does, once there is one."""
+    """Wait for an export and cancel it, as a person does."""
     try:
         wait_until(Export.objects.exists)
         cancel_export(export=Export.objects.get(), by=None)

@@ -1,4 +1,4 @@
-"""Projects, document sets, summaries, claims, scores, judges: what they show and how they are filtered."""
+"""Projects, document sets, summaries, claims, scores and judges in the API: contents and filters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One envelope for everything that goes wrong."""
+"""All errors of the API have the same envelope."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_json_that_nothing_could_hold_is_refused(world: World, client_of: ApiDoo
 
 
 def test_fifty_levels_of_json_are_read(world: World, client_of: ApiDoor) -> None:
-    # The list within forty-nine others is the fiftieth level: it parses, and is no name.
+    # This list is inside 49 others, so it is the fiftieth level: it can be parsed, but it is no name.
     body = b'{"name": ' + b"[" * 49 + b"]" * 49 + b"}"
     answer = client_of("mona").patch("/api/v1/projects/harbour/", body, content_type="application/json")
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid")

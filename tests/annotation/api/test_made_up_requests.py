@@ -1,6 +1,6 @@
-"""Requests made up from the API's own description: none breaks the server, and every answer is one it describes.
+"""Generated requests from the API's description: none breaks the server, and every answer is one that is described.
 
-The same few requests in every run; `make bench ONLY=made-up` sends more.
+Every run sends the same few requests; `make bench ONLY=made-up` sends more.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ MODES = tuple(schemathesis.GenerationMode)
 
 @pytest.fixture(scope="module")
 def application() -> Iterator[Any]:
-    """The application as a server calls it, but for the end of a request, which would close the test's connection."""
+    """Return the WSGI application without the end of a request, which would close the test's connection."""
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
     answer = get_wsgi_application()
@@ -66,7 +66,7 @@ def application() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def described(application: Any, django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> tuple[Any, ...]:
-    """The operations of the API as its description has them, read once."""
+    """Read the operations of the API from its description, once."""
     with django_db_blocker.unblock():
         schema = schemathesis.openapi.from_wsgi("/api/schema/", application)
     return tuple(result.ok() for result in schema.get_all_operations())
@@ -76,13 +76,13 @@ def described(application: Any, django_db_setup: None, django_db_blocker: Django
 def test_every_answer_is_one_that_is_described(
     world: World, ids: dict[str, str], described: tuple[Any, ...], part: int
 ) -> None:
-    """Each request is made up once and sent by everybody in turn."""
+    """Each request is generated once, and every person sends it."""
     askers = [_asker(world, name) for name in PEOPLE]
     routes = {_as_described(*as_pattern(route)): route for route in (*IN_PROJECT, *OUTSIDE)}
     faults: list[str] = []
     for operation in described[part::PARTS]:
         route = routes[operation.method, operation.path]
-        # What is refused to everybody of a role is for the tests of permissions.
+        # The tests of permissions cover requests that are refused to everybody with a role.
         let_in = [each for each in askers if not route.verbs or not each.verbs.isdisjoint(route.verbs)]
         if let_in:
             faults += _faults(operation, _parameters(operation.path, route.address(ids)), let_in)
@@ -91,7 +91,7 @@ def test_every_answer_is_one_that_is_described(
 
 @dataclass(frozen=True)
 class Asker:
-    """One of PEOPLE, and what they may do."""
+    """One of PEOPLE with their verbs."""
 
     member: Membership
     roles: list[str]
@@ -99,7 +99,7 @@ class Asker:
     token: str
 
     def answer(self, case: Any) -> Any:
-        """The answer to the request; its effect is taken back, and so are the roles."""
+        """Send the request, and roll back its effect and the changed roles."""
         with transaction.atomic():
             Membership.objects.filter(pk=self.member.pk).update(roles=self.roles)
             answer = case.call(headers={"Authorization": f"Token {self.token}"})
@@ -119,7 +119,7 @@ def _asker(world: World, name: str) -> Asker:
 
 
 def _faults(operation: Any, rows: dict[str, str], askers: list[Asker]) -> list[str]:
-    """The faults of the answers to some requests for existing rows. Each request finds the same world."""
+    """List the faults of the answers to some requests for existing rows. Each request starts from the same rows."""
     faults: list[str] = []
 
     @settings(_BOUNDED, max_examples=EXAMPLES if operation.query or operation.body else 1)
@@ -127,7 +127,7 @@ def _faults(operation: Any, rows: dict[str, str], askers: list[Asker]) -> list[s
     def ask(case: Any) -> None:
         case.path_parameters = rows
         for asker in askers:
-            # Attempts are counted there.
+            # The cache counts attempts.
             cache.clear()
             try:
                 case.validate_response(asker.answer(case), checks=CHECKS)
@@ -148,11 +148,11 @@ _BOUNDED = settings(
 
 
 def _as_described(method: str, pattern: str) -> tuple[str, str]:
-    """A route as the schema names it."""
+    """Write a route as the schema does."""
     return method, "/" + PREFIX.strip("/") + "/" + re.sub(r"<\w+:(\w+)>", r"{\1}", pattern)
 
 
 def _parameters(path: str, address: str) -> dict[str, str]:
-    """The path parameters in the address of a row."""
+    """Read the path parameters from the address of a row."""
     pairs = zip(path.split("/"), address.split("/"), strict=True)
     return {part[1:-1]: value for part, value in pairs if part.startswith("{")}

@@ -1,4 +1,4 @@
-"""Pages in a total order that cost the same however many rows there are."""
+"""Pages have a total order, and their cost does not depend on the number of rows."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_lists_cost_the_same_whether_few_rows_or_many(world: World, client_of: A
     client.get("/api/v1/projects/harbour/leaderboard/")
     few = {address: queries_of(client, address) for address in addresses}
     grow_more(world)
-    # Statistics are made again at the first look after their inputs changed, and read after that.
+    # The first request after a change computes the statistics; later requests read them.
     client.get("/api/v1/projects/harbour/leaderboard/")
     assert {address: queries_of(client, address) for address in addresses} == few
     assert max(few.values()) <= 12
@@ -69,7 +69,7 @@ def grow_more(world: World) -> None:
 def test_one_check_costs_the_same_whoever_has_spoken(world: World, client_of: ApiDoor) -> None:
     client = client_of("olga")
     address = f"{CHECKS}{world.check('alder', 1).public_id}/"
-    # The first sight of a check is kept; later ones write nothing.
+    # The first request stores the look at the check; later requests write nothing.
     queries_of(client, address)
     few = queries_of(client, address)
     for label in ("yes", "no") * 5:

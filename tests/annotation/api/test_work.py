@@ -1,4 +1,4 @@
-"""An assessor's work, runs and exports through the API."""
+"""An assessor's work, runs and exports in the API."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_closing_submits_scores_and_logs(world: World, client_of: ApiDoor, assig
     judge_all(assignment, 40, marks=(1, 2))
     closed = client.post(f"{HERE}assignments/{assignment.public_id}/close/")
     assert closed.json()["closed_at"] is not None
-    # Both units have 40 % from the one assessor, and people come first: coverage 0.4.
+    # Both units have 40 % from the one assessor, and people outrank the judge, so coverage is 0.4.
     assert world.summaries["port", "birch"].score.coverage == pytest.approx(0.4)
     assert Event.objects.get(verb="close assignment").actor == world.ana
 

@@ -1,4 +1,4 @@
-"""`coverdict gate` on plain files: exit codes, formats, people's answers, a model behind a server."""
+"""`coverdict gate` on plain files: exit codes, formats, people's answers, and an LLM behind a server."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ OWN_NAMES = ("document_id", "document", "reference", "system", "summary")
 def written(
     path: Path, counts: Sequence[int], names: Sequence[str] = OWN_NAMES, system: str = "alder"
 ) -> str:
-    """A CSV of documents whose summaries have so many of the reference's five sentences: coverage is count / 5."""
+    """Write a CSV of documents; a summary contains `count` of the reference's five sentences, so its coverage is
+    count / 5.
+    """
     with path.open("w", encoding="utf-8", newline="") as stream:
         lines = csv.writer(stream)
         lines.writerow(names)
@@ -43,7 +45,7 @@ def written(
 
 @pytest.fixture
 def release(tmp_path: Path) -> str:
-    """Six documents of coverage 0.6."""
+    """Write six documents with a coverage of 0.6."""
     return written(tmp_path / "release.csv", [3] * 6)
 
 
@@ -63,7 +65,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         (["--fail-if-worse", "coverage:.2"], [4] * 6, 4),
         (["--fail-if-worse", "coverage:.02"], [4, 2] * 3, 4),
         (["--fail-under", "brevity=.1"], None, 1),
-        # Every flag counts, whichever is the last.
+        # Every option counts, in any order.
         (["--fail-under", "coverage=.61", "--fail-under", "alignment=.1"], None, 3),
         (["--fail-if-worse", "coverage:.2", "--fail-if-worse", "alignment:.2"], [4] * 5 + [5], 3),
         (["--fail-under", "coverage=.6", "--fail-under", "coverage=.6"], None, 0),
@@ -148,7 +150,8 @@ def test_answers_of_people_in_the_file_decide(tmp_path: Path, capsys: pytest.Cap
     path.write_text(f"{json.dumps(line)}\n")
     assert main(["gate", str(path), "--metrics", "coverage", "--format", "json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    # alder: people say no to what its summary says, the judge no to the other; birch: 1 of 1 + 3.
+    # For alder, people say no to one claim and the judge to the other. For birch, people say yes to the claim of
+    # weight 1 and no to the claim of weight 3: 1 / (1 + 3).
     assert {row["system"]: row["scores"]["coverage"] for row in told["summaries"]} == {
         "alder": 0.0,
         "birch": 0.25,
@@ -190,7 +193,7 @@ def test_a_report_that_cannot_be_written_still_goes_to_the_terminal(
     assert told.err.splitlines()[-1] == "The report was not written to /dev/full: No space left on device."
 
 
-# A model behind a server
+# A judge behind a server
 
 
 def asked(llm_server: LLMServer, release: str, *words: str) -> int:
@@ -209,7 +212,7 @@ def test_a_models_calls_are_made_once_and_kept(
     assert asked(llm_server, release, *words, "--price", "1,2", "--max-cost", "1") == 0
     first = capsys.readouterr()
     made = len(llm_server.calls)
-    # Six documents, and up to two calls a summary.
+    # Six documents need one call each, and each summary up to two calls.
     assert "At most 18 calls." in first.err
     assert f"{made} new calls" in first.out
     assert {call.headers["authorization"] for call in llm_server.calls} == {"Bearer sk-test-4711"}
@@ -243,7 +246,7 @@ def test_a_bar_can_name_a_criterion_of_ones_own(
 ) -> None:
     path = tmp_path / "own.json"
     path.write_text('[{"name": "tone", "question": "Is the tone neutral?", "scale": [1, 5]}]')
-    # The server answers 4 of 1 to 5, which is .75.
+    # The server rates 4 on a scale from 1 to 5, which is .75.
     for bar, code in ((".7", 0), (".8", 3)):
         own = ("--criteria", str(path), "--fail-under", f"tone={bar}")
         assert asked(llm_server, release, *own) == code
@@ -255,11 +258,12 @@ def test_a_cap_leaves_summaries_unscored_and_nobody_can_tell(
     llm_server: LLMServer, release: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ("--fail-under", "alignment=.9", "--price", "1,2")
-    # A call should cost its prompt and a tenth of 4,000 tokens of reply, about 0.0013; then as those before, 0.0004.
+    # The first call is expected to cost its prompt and a tenth of 4,000 reply tokens, about 0.0013; later calls are
+    # expected to cost as much as earlier ones, 0.0004.
     assert asked(llm_server, release, *words, "--max-cost", "0.0015") == 4
     assert 0 < len(llm_server.calls) < 6
     assert "The money cap of 0.0015 leaves no room for another call" in capsys.readouterr().out
-    # What was answered is kept: the rest is asked with more money.
+    # Stored answers are kept; the higher budget pays for the rest.
     assert asked(llm_server, release, *words, "--max-cost", "1") == 0
     assert len(llm_server.calls) == 6
 

@@ -1,4 +1,4 @@
-"""The program `coverdict`: its own commands alone, and what to do where the server is not installed."""
+"""The program `coverdict`: its commands, and its messages if the server is not installed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_manage_alone_lists_the_same_commands() -> None:
 
 def test_every_command_of_our_own_has_a_name_there() -> None:
     own = {name for name, app in get_commands().items() if app == "annotation"}
-    # Django's own server is for anyone who develops, in the project's folder.
+    # Django's development server is only for developers in the project's folder.
     assert set(SERVER_COMMANDS) == own - {"runserver"} | {"migrate"}
 
 
@@ -118,7 +118,7 @@ FAR = ["coverdict", "export_dataset", "b", "-o", "/locked/b.zip"]
     ("words", "number", "name", "told"),
     [
         (IMPORT, errno.EACCES, "/locked/x.csv", "The user {user} has no access to /locked/x.csv. "),
-        # What is written has another name until it is whole.
+        # A file has a temporary name until it is complete.
         (FAR, errno.EACCES, "/locked/.b.zip.k2", "The user {user} has no access to /locked/b.zip. "),
         (EXPORT, errno.EROFS, "./.b.csv.f0.part", "b.csv cannot be written: its file system is read-only."),
         (FAR, errno.ENOSPC, "/locked/.b.zip.k2/b.part", "/locked/b.zip cannot be written. No space is left"),

@@ -1,4 +1,4 @@
-"""`assert_summary` in somebody's own tests."""
+"""The fixture `assert_summary` in the tests of another project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Letting somebody into a project from the shell."""
+"""Adding a member from the shell."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""manage.py evaluate."""
+"""The command `manage.py evaluate`."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_rules_of_summarization_are_the_projects_from_then_on(world: World) -> N
     assert rules.get(pk=world.project.pk) == (0.7, True, 10.0)
     evaluate_again = complaint("harbour", "--scale", "0")
     assert "write a number above 0" in str(evaluate_again)
-    # A refused run changes nothing.
+    # A refused run changes no settings.
     complaint("harbour", "--threshold", "0.9", "--metrics", "nonsense")
     assert rules.get(pk=world.project.pk) == (0.7, True, 10.0)
 
@@ -175,14 +175,14 @@ def test_a_wrong_call_ends_otherwise_than_a_low_score(world: World, subprocess_e
 
 
 def test_a_broker_that_is_away_costs_no_run(world: World, subprocess_env: dict[str, str]) -> None:
-    # Port 9 is that of a service that no machine offers any more.
+    # Nothing listens on port 9.
     done = manage({**subprocess_env, "CELERY_BROKER_URL": "redis://127.0.0.1:9/0"}, "evaluate", "harbour")
     assert done.returncode == 0, done.stderr
     assert "broker does not take messages" in done.stderr
     assert set(Job.objects.values_list("state", flat=True)) == {"waiting"}
 
 
-# Waiting, with a worker that is there
+# Waiting for another worker
 
 
 def test_the_result_is_told(world: World, colleague: None) -> None:
@@ -204,7 +204,7 @@ def test_a_run_under_way_is_waited_for(world: World, colleague: None, slow_judge
 
 
 def test_systems_below_a_bar_are_named_and_the_exit_code_is_2(world: World, colleague: None) -> None:
-    # No mean reaches .99, every mean reaches 0; nothing was aligned, so there is no mean of that.
+    # No mean reaches .99 and every mean reaches 0. Alignment has no mean, because nothing was aligned.
     failed = complaint(
         "harbour",
         "--metrics=coverage",
@@ -299,7 +299,7 @@ def test_a_judge_without_any_usable_answer_is_a_failure_with_the_reasons(
     world: World, colleague: None, slow_judge: Judge, slow_server: LLMServer, metric: str
 ) -> None:
     slow_server.where(lambda call: None if "reference" in call.question else faults.text("Well, well."))
-    # Asked again, it fails again.
+    # A second call fails again.
     for _ in range(2):
         out, err = io.StringIO(), io.StringIO()
         words = ("harbour", "--judge", "slow", "--wait", "--metrics", metric)
@@ -310,7 +310,7 @@ def test_a_judge_without_any_usable_answer_is_a_failure_with_the_reasons(
         assert re.search(r"Unscored \d+ times: \w+", err.getvalue())
 
 
-# Waiting, with a worker of its own
+# Waiting with a worker of its own
 
 
 def test_waiting_brings_a_worker_and_takes_it_away_again(
@@ -320,7 +320,7 @@ def test_waiting_brings_a_worker_and_takes_it_away_again(
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Judged by lexical in ")
     assert Run.objects.get().state == "finished"
-    # The worker has gone, and has said so.
+    # The worker has ended and deleted its row.
     assert not Worker.objects.exists()
 
 

@@ -47,7 +47,7 @@ def test_an_interval_stands_beside_its_mean(world: World) -> None:
         Score.objects.create(
             project=world.project, summary=text, coverage=(0.7, 0.8)[number % 2], summary_words=3
         )
-    # With the port's .75 five sets, the fewest that an interval is made of.
+    # With the .75 of "port", there are five sets, the fewest that give an interval.
     [line] = [line for line in run().splitlines() if " alder " in line and "[" in line]
     low, high = line.partition("[")[2].partition("]")[0].split(", ")
     assert 0.7 <= float(low) < 0.75 < float(high) <= 0.8
@@ -79,7 +79,7 @@ def test_json_has_full_precision(world: World) -> None:
 
 
 def test_systems_can_be_ranked_by_another_score(world: World) -> None:
-    # Brevity is known of both sets, 0.45 of birch and 0.35 of alder, so birch is first, with two sets.
+    # Brevity is known for both sets: 0.45 for birch and 0.35 for alder, so birch is first, with two sets.
     _, heading, first, second = run("--score", "brevity").splitlines()[:4]
     assert heading.split()[:6] == ["rank", "system", "brevity", "interval", "coverage", "interval"]
     assert first.split()[:3] == ["1", "birch", "0.450"]

@@ -18,7 +18,7 @@ class Terminal(StringIO):
     ("out", "told"),
     [
         (Terminal(), "Coverdict is served at http://127.0.0.1:8000/ Ctrl-C stops it.\n"),
-        # A service has no keys: it is stopped by what started it.
+        # A process that runs as a service gets no hint about keys, because a supervisor stops it.
         (StringIO(), "Coverdict is served at http://127.0.0.1:8000/\n"),
     ],
     ids=["terminal", "service"],

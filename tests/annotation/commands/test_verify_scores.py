@@ -134,7 +134,7 @@ def test_scores_of_another_version_are_computed_again_and_not_compared(world: Wo
 
 @pytest.mark.django_db(transaction=True)
 def test_an_answer_that_comes_meanwhile_is_no_difference(world: World) -> None:
-    """It comes after the answers were read and before their scores are."""
+    """The answer is saved after the command has read the answers and before it reads the scores."""
     check, given = world.check("alder", 2), []
 
     def after_an_answer(execute: Any, sql: str, *rest: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Rows that are read out of statements written by hand, or written by them, are those of Django's own queries."""
+"""Rows that hand-written statements read or write equal those of Django's own queries."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def values(row: Check | Verdict) -> dict[str, object]:
 def test_the_rows_of_a_statement_are_read_one_after_the_other(world: World) -> None:
     check = world.check("alder", 1)
     read = iter(asked(BOTH.format(check=CHECK.columns, verdict=VERDICT.columns), check.pk))
-    # Lists kept as JSON, dates and truth values included, which SQLite keeps as texts and numbers.
+    # The rows include lists in JSON, dates and booleans, which SQLite stores as texts and numbers.
     assert values(CHECK.read(read)) == values(check)
     assert values(VERDICT.read(read)) == values(Verdict.objects.get(check_row=check))
 

@@ -1,4 +1,4 @@
-"""Markdown that may stand in any page."""
+"""Rendering Markdown safely."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Tags(HTMLParser):
-    """The tags and attributes of a piece of HTML."""
+    """Collects the tags and attributes of HTML."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ def test_words_within_any_number_of_lists_and_quotations_are_kept(text: str) -> 
 
 
 def test_lists_and_quotations_as_deep_as_the_parser_reads_are_such() -> None:
-    # 19 quotations leave the twentieth level to the paragraph; of lists, which take two levels each, 9 do.
+    # 19 block quotes leave the twentieth level to the paragraph. Lists take two levels each, so 9 of them fit.
     assert rendered("> " * 19 + "a").count("<blockquote>") == 19
     assert rendered("> " * 20 + "a").count("<blockquote>") == 19
     assert rendered("- " * 9 + "a").count("<ul>") == 9

@@ -118,7 +118,7 @@ def test_runs_have_their_turns_and_the_one_that_waited_longest_comes_next(world:
     for run in (first, second):
         assert run_to_work_on() == run
         jobs.finish(claim(run), state=Job.State.DONE)
-    # Both were served, the first one longer ago.
+    # Both runs were served; the first was served longer ago.
     assert run_to_work_on() == first
     assert run_to_work_on(besides=[first.pk]) == second
 
@@ -187,7 +187,7 @@ def test_pauses_double(run: Run) -> None:
     change(run, attempt=2)
     change(run, queued_at=timezone.now() - timedelta(seconds=1))
     jobs.try_later(claim(run), error="away")
-    # The third attempt failed: 5 s, 10 s, then 20 s.
+    # The third attempt failed. The pauses are 5, 10 and 20 s.
     pause = job_of(run).queued_at - timezone.now()
     assert timedelta(seconds=15) < pause <= timedelta(seconds=20)
 
@@ -272,12 +272,12 @@ def test_a_lease_is_renewed_while_the_work_goes_on(
 
 
 def test_a_lease_is_renewed_in_the_order_in_which_jobs_are_held(transactional_db: None, world: World) -> None:
-    """Else its thread and the one that writes what was judged would wait for each other."""
+    """In another order, the heartbeat's thread and the thread that stores verdicts would wait for each other."""
     if connection.vendor == "sqlite":
         pytest.skip("SQLite has no locks of rows")
     run = start_run(project=world.project, judge=world.judge, by=None)
     first, second = jobs.take(due(run), most=2)
-    # Behind the second one in the table.
+    # This row is behind the second one in the table.
     change(run, done=0)
     pids: list[int] = []
 
@@ -318,7 +318,7 @@ def test_a_process_does_not_take_for_dead_what_it_is_at(transactional_db: None, 
     run = start_run(project=world.project, judge=world.judge, by=None)
     claimed = claim(run)
     with jobs.Lease(claimed.token):
-        # As where the database was locked for longer than a lease.
+        # The lease runs out as if the database had been locked for longer than a lease.
         let_the_lease_run_out(run)
         jobs.reap()
         assert job_of(run).token == claimed.token
@@ -334,7 +334,7 @@ def test_a_job_with_a_good_lease_is_left_alone(run: Run) -> None:
 
 @pytest.mark.parametrize("hours", [1, -1])
 def test_leases_go_by_the_clock_of_the_database(run: Run, hours: int) -> None:
-    """A worker's host is an hour off: it takes nobody's job away, and others miss it as soon as anybody."""
+    """The clock of a worker's host is wrong by an hour: its leases expire neither earlier nor later than others."""
     if connection.vendor == "sqlite":
         pytest.skip("SQLite has the clock of the one machine that it is on")
     claimed = claim(run)
@@ -379,7 +379,7 @@ def test_a_job_that_killed_its_worker_too_often_has_failed(run: Run) -> None:
 def test_a_cancelled_job_keeps_its_lease_while_somebody_is_at_it(
     transactional_db: None, world: World
 ) -> None:
-    """Resuming must not take for free what the calls under way may cost."""
+    """The lease shows that calls are in flight, which a resumed run must count against its budget."""
     run = start_run(project=world.project, judge=world.judge, by=None)
     claimed = claim(run)
     with jobs.Lease(claimed.token) as lease:

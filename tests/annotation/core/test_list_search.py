@@ -1,4 +1,4 @@
-"""Words that are searched for, in any case and any script."""
+"""Searching in any case and script."""
 
 from __future__ import annotations
 

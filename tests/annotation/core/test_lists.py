@@ -1,4 +1,4 @@
-"""One declaration of a list gives its page, its JSON and its CSV, and shows nobody what is not theirs."""
+"""The declaration of a list gives its page, JSON and CSV, and hides columns from people who may not see them."""
 
 from __future__ import annotations
 

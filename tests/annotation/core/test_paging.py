@@ -1,4 +1,4 @@
-"""Pages that are found by the row that they start after."""
+"""Pages that start after a given row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sample projects as somebody gets them: judged, answered, and gone again without a trace."""
+"""The sample project: judged, answered, and removed with all its rows."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_harbour_holds_five_disputes_one_of_them_on_a_claim_and_can_be_removed(d
         if (count := model._base_manager.count())
     }
     assert left == {"Project": 1, "Membership": 1, "Event": 1, "Judge": 1, "Criterion": 1}
-    # And it comes again as it was.
+    # After its removal it can be created again.
     add_sample_project(by=maker)
 
 

@@ -1,4 +1,4 @@
-"""The sample project by a click: asked for, made by a worker, removed."""
+"""The sample project by a button: requested, created by a worker, removed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_sample_is_asked_for_made_and_removed(editor: User) -> None:
     client = signed_in(editor)
     a_worker_is_alive()
     assert client.post("/sample/add/", follow=True).status_code == 200
-    # The worker that was told is this process; it judges itself, for there is no other.
+    # No other worker is alive, so the process itself judges.
     Worker.objects.all().delete()
     tasks.add_sample(by_id=editor.pk)
     project = Project.objects.get(slug="harbour")
@@ -61,7 +61,7 @@ def test_a_sample_is_asked_for_made_and_removed(editor: User) -> None:
     page = client.get("/sample/").content.decode()
     assert 'href="/p/harbour/"' in page
     assert ">Remove</button>" in page
-    # Asked for twice, it is made once.
+    # Two requests create one project.
     tasks.add_sample(by_id=editor.pk)
     stranger = signed_in(User.objects.create_user("other", is_staff=True))
     assert "Ask an owner for access." in stranger.get("/sample/").content.decode()

@@ -1,4 +1,4 @@
-"""What people do in the tests of the exports."""
+"""Answers of people, for the tests of exports."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ LONG_AGO = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 def assess(
     world: World, assessor: User, percents: Mapping[tuple[str, int], int], *, document_set: str = "port"
 ) -> Assignment:
-    """An open assignment of the assessor, with a percent and a mark on summary unit 1 for each (system, unit)."""
+    """Create an open assignment with these percents by (system, unit), each with a mark on summary unit 1."""
     assignment = assign(document_set=world.sets[document_set], assessor=assessor, by=world.mona)
     for (system, number), percent in percents.items():
         judge_unit(
@@ -36,13 +36,13 @@ def assess_and_close(
 
 
 def long_ago() -> None:
-    """Every answer given so far gets one known moment."""
+    """Set the time of all answers to a known moment."""
     for model in (Verdict, CoverageJudgment):
         model.objects.update(created_at=LONG_AGO)
 
 
 def add_comparison(world: World, document_set: str, system: str) -> Comparison:
-    """The summary compared with a second reference, "second", that is the other system's summary."""
+    """Compare the summary with a second reference, "second", which is the other system's summary."""
     other = "birch" if system == "alder" else "alder"
     model = world.summaries[document_set, other]
     model.is_reference, model.external_id = True, "second"

@@ -1,4 +1,4 @@
-"""Exports asked for and written by the test itself, as a worker does."""
+"""Exports that a test itself requests and writes, in place of a worker."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def perform(export: Export) -> None:
 
 
 def export_with_job(project: Project, **columns: Any) -> Export:
-    """The row of an export whose job looks so."""
+    """Create an export whose job has these columns."""
     job = Job.objects.create(kind=Job.Kind.EXPORT, project=project)
     Job.objects.filter(pk=job.pk).update(**columns)
     return Export.objects.create(project=project, level="scores", format="csv", job=job)

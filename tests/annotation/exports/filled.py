@@ -10,13 +10,13 @@ from tests.annotation.cast import World, finish
 
 
 def filled(world: World) -> World:
-    """The project with a row of nearly every kind, submitted percents among them."""
+    """Create a project with a row of nearly every kind, including submitted percents."""
     fill(world)
     assignment = Assignment.objects.get()
     for reading in assignment.readings.all():
         for unit in world.units("bridge"):
             judge_unit(reading=reading, by=world.ana, unit_id=unit.public_id, percent=60)
     finish(assignment)
-    # Some of these rows were written past the services.
+    # Some of these rows were created without the services, so rescore.
     rescore(project=world.project)
     return world

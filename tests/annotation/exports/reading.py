@@ -1,4 +1,4 @@
-"""Read an export back, each format with a reader that is not ours."""
+"""Reading exports back, with libraries other than ours."""
 
 import csv
 import json
@@ -18,7 +18,7 @@ Rows = list[dict[str, Any]]
 def exported(
     project: Project, level: str, path: Path, *, format_name: str = "jsonl", named: bool = False
 ) -> Rows:
-    """The rows of a level, written to a file and read back."""
+    """Export a level to a file, and read its rows."""
     people = People(project, named=named)
     write_file(project=project, people=people, level=level, format_name=format_name, path=path)
     return read(path, format_name)
@@ -37,5 +37,5 @@ def read(path: Path, format_name: str) -> Rows:
 
 
 def _iso(row: dict[str, Any]) -> dict[str, Any]:
-    """Moments as the JSON writes them, so that the two formats can be compared."""
+    """Write times as in JSON, so that the two formats can be compared."""
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in row.items()}

@@ -1,4 +1,4 @@
-"""An export that a worker writes, and what is left of one that is cancelled."""
+"""Exports that a worker writes, and the files that remain after a cancellation."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def asked_for(world: World) -> Export:
 
 
 def files(export: Export) -> list[str]:
-    """What is kept of it, and what lies where it was being written."""
+    """Return the stored files of the export, and the files in its temporary folder."""
     folders = (Path(settings.VAR_DIR) / "exports" / export.public_id, Path(settings.VAR_DIR) / "tmp")
     return [path.name for folder in folders for path in folder.rglob("*")]
 
@@ -99,7 +99,7 @@ def test_who_lost_the_job_leaves_the_file_of_who_has_it(world: World) -> None:
     jobs.reap()
     perform_job.work_on(Job.Kind.EXPORT)
     written = files(export)
-    # It was writing all the while.
+    # The slow worker continues after another worker has written the file.
     with pytest.raises(jobs.StoppedJob):
         perform_claimed(slow)
     assert written == ["harbour-scores.csv"]

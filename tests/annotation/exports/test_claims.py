@@ -1,4 +1,4 @@
-"""Level `claims`: a row per check, and who decided it."""
+"""Level `claims`: a row per check, with the source of its final verdict."""
 
 from pathlib import Path
 
@@ -61,7 +61,7 @@ def test_a_reviewers_verdict_decides_and_the_judges_words_stay(world: World, tmp
     override(check=world.check("alder", 2), by=world.rex, label="yes", reason="It does.", evidence=[2, 1])
     row = claims_of(world, "alder", tmp_path)[1]
     assert (row["judge_label"], row["judge_reason"]) == ("no", "no mention of: wall")
-    # The judge's probability of yes is 0.2, so it is sure of its no to 0.8.
+    # The judge's probability of yes is 0.2, so its confidence in no is 0.8.
     assert row["judge_confidence"] == pytest.approx(0.8)
     assert (row["human_label"], row["human_reason"]) == ("yes", "It does.")
     assert (row["final_label"], row["final_source"]) == ("yes", "reviewer")
@@ -147,7 +147,7 @@ def test_claims_of_a_replaced_set_are_left_out(world: World, tmp_path: Path) -> 
         ("yes", 0.9, 0.9),
         ("no", 0.2, 0.8),
         ("no", 0.0, 1.0),
-        # The probability of yes does not say how firmly a judge cannot tell.
+        # The probability of yes is no confidence in unsure.
         ("unsure", 0.5, None),
         ("yes", None, None),
         (None, 0.4, None),

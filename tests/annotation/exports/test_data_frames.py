@@ -1,4 +1,6 @@
-"""Every file of a bundle opens with pandas, polars, DuckDB and `datasets`, and has the types that the page tells."""
+"""Every file of a bundle opens with pandas, polars, DuckDB and `datasets`, with the types that the documentation
+names.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ LIBRARIES = ("pandas", "polars", "DuckDB", "`datasets`")
 
 @pytest.fixture
 def offline(tmp_path: Path) -> Iterator[Path]:
-    """A folder for what `datasets` keeps, which asks nobody."""
+    """A folder for the files of `datasets`, which makes no requests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HF_HOME", str(tmp_path / "hub"))
         patch.setenv("HF_DATASETS_OFFLINE", "1")
@@ -40,14 +42,14 @@ def offline(tmp_path: Path) -> Iterator[Path]:
 
 
 def types_told() -> dict[str, dict[str, str]]:
-    """By type, what each library makes of it in Parquet."""
+    """Read from the documentation the type of each library for each type in Parquet."""
     part = TEXTS[DOCS / "exports.md"].partition("## Types in pandas")[2]
     rows = re.findall(r"^\| (\w+) \| `(.*?)` \| `(.*?)` \| `(.*?)` \| `(.*?)` \|$", part, re.MULTILINE)
     return {kind: dict(zip(LIBRARIES, types, strict=True)) for kind, *types in rows}
 
 
 def opened(path: Path, kept: Path, **of_polars_alone: Any) -> dict[str, tuple[int, dict[str, str]]]:
-    """By library the number of rows and the types of the columns; without arguments but for JSONL in pandas."""
+    """Open the file with each library, and return the number of rows and the types of the columns."""
     import datasets
     import duckdb
     import pandas as pd

@@ -1,4 +1,4 @@
-"""Exports: who may have them, what is logged, and the way through a job to a download."""
+"""Exports: permissions, log entries, and the way from the job to the download."""
 
 from pathlib import Path
 

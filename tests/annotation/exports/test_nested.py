@@ -1,4 +1,4 @@
-"""Level `nested`: a line a document set, as an import reads it."""
+"""Level `nested`: a line per document set, in the format that imports read."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_texts_and_people_s_verdicts(world: World, tmp_path: Path) -> None:
     assert [each["system"] for each in line["systems"]] == ["alder", "birch"]
     assert line["systems"][0]["summary_text"] == world.summaries["port", "alder"].text
     claim = next(each for each in line["claims"] if each["claim_text"] == world.check("alder", 2).claim.text)
-    # The latest verdict counts; the judge's stand beside it.
+    # The latest verdict counts; the judge's verdicts are listed too.
     assert claim["verdicts"] == {"alder": "no", "birch": None}
     assert claim["raw_votes"] == {"alder": {"cleo": "no", "rex": "yes"}}
     assert claim["reasons"] == {"alder": "It does not."}
@@ -96,7 +96,7 @@ def test_several_references_stand_in_the_order_of_their_numbers(world: World, tm
 
 
 def test_lines_are_in_the_order_of_the_bytes_of_their_ids(world: World, tmp_path: Path) -> None:
-    # A collation of words would put "é" before "z" and "B" after "a".
+    # A language-dependent order would put "é" before "z" and "B" after "a".
     for name in ("zebra", "B", "écluse"):
         one = DocumentSet.objects.create(project=world.project, external_id=name)
         Summary.objects.create(

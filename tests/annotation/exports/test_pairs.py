@@ -1,4 +1,4 @@
-"""Level `pairs`: which summaries are paired, in which order, and the reasons."""
+"""Level `pairs`: which summaries are paired, in which order, and with which reasons."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def systems(world: World, **options: Any) -> list[tuple[str, str, str]]:
 
 
 def score(world: World, document_set: str, values: dict[str, float | None]) -> None:
-    """Summaries of new or known systems on a set with these coverages."""
+    """Create summaries of these systems on a set, with these coverages."""
     for name, value in values.items():
         system, _ = System.objects.get_or_create(project=world.project, name=name)
         place = {"document_set": world.sets[document_set], "system": system, "target_words": 20}
@@ -67,7 +67,7 @@ def score(world: World, document_set: str, values: dict[str, float | None]) -> N
 
 
 def test_a_pair_with_its_texts_reasons_and_raters(world: World, tmp_path: Path) -> None:
-    # The judge says yes, no, yes of alder and no, no, no of birch. Unit 1 has two claims, unit 2 one: alder covers
+    # The judge says yes, no, yes for alder and no, no, no for birch. Unit 1 has two claims, unit 2 one: alder covers
     # (1/2 + 1) / 2 = 0.75 and birch 0. Both lack claim 2, so it is no reason. "bridge" has no checks and no pair.
     [row] = exported(world.project, "pairs", tmp_path / "pairs.jsonl")
     reasons = {"expressed": [CLAIMS[0][0], CLAIMS[2][0]], "unsupported": [], "ratings": []}
@@ -81,7 +81,7 @@ def test_a_pair_with_its_texts_reasons_and_raters(world: World, tmp_path: Path) 
 def test_people_s_verdicts_change_the_reasons_and_who_gave_them(world: World) -> None:
     override(check=world.check("birch", 3), by=world.rex, label="yes")
     decide_check(check=world.check("birch", 1), by=world.cleo, label="unsure", reason="Half of it.")
-    # Birch expresses claim 3 now; claim 1 stays, since unsure is no yes. Rex's verdict is no reason.
+    # Birch expresses claim 3 now. Claim 1 stays a reason, because unsure is not yes. Rex's verdict is no reason.
     [row] = rows(world)
     assert row["reasons"]["expressed"] == [CLAIMS[0][0]]
     assert row["raters"] == ["cleo", "lexical"]
@@ -120,7 +120,7 @@ def test_ratings_that_differ_by_the_answer_that_counts(world: World) -> None:
     # Tone of birch: the decision 2 outranks Rex's 5.
     rate(tone, "birch", 5, "reviewer", person=world.rex)
     rate(tone, "birch", 2, "adjudicator", person=world.cleo)
-    # Flow: the judge's 5 of both are equal; Rex withdrew his 1. A retired criterion says nothing.
+    # Flow: the judge rates both with 5, and Rex withdrew his 1. The retired criterion is left out.
     rate(flow, "alder", 5, "judge", judge=world.judge)
     rate(flow, "birch", 5, "judge", judge=world.judge)
     rate(flow, "birch", 1, "reviewer", person=world.rex)
@@ -152,7 +152,7 @@ def test_a_pair_differs_by_more_than_the_margin(world: World) -> None:
 def test_only_summaries_of_one_set_and_length_are_paired(world: World) -> None:
     score(world, "bridge", {"alder": 0.9, "birch": 0.1})
     Summary.objects.filter(pk=world.summaries["bridge", "birch"].pk).update(target_words=50)
-    # A reference that is no summary under test is in no pair, whatever its score.
+    # A reference that is not a summary under test is in no pair, whatever its score.
     Score.objects.update_or_create(
         summary=world.references["bridge"],
         defaults={"project": world.project, "summary_words": 9, "coverage": 0.0},
@@ -215,7 +215,7 @@ def test_options_out_of_range_are_refused(world: World, field: str, value: objec
     assert refusal.value.field == field
 
 
-# Doors: birch is 0.25 below 0.75 once it expresses claim 3 (0.5), which a margin of 0.3 leaves out.
+# Pages, API and command. Birch with claim 3 has 0.5, which is 0.25 below 0.75; a margin of 0.3 omits this pair.
 
 
 def test_the_command_takes_the_options(world: World, tmp_path: Path) -> None:

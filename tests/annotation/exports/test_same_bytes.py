@@ -1,4 +1,4 @@
-"""The same data give the same bytes, whenever they are exported."""
+"""Exports of equal data have equal bytes at any time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EVERY.append((NESTED, "jsonl"))
 
 
 def written(project: Project, path: Path) -> dict[tuple[str, str], bytes]:
-    """Every level in every format."""
+    """Export every level in every format."""
     made = {}
     for level, format_name in EVERY:
         write_file(project=project, people=People(project), level=level, format_name=format_name, path=path)

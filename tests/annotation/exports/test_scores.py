@@ -1,4 +1,4 @@
-"""Level `scores`: a row per summary, hand-written."""
+"""Level `scores`: a row per summary, with values derived by hand."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -37,8 +37,8 @@ def test_the_columns_are_the_public_ones_in_their_order(world: World, tmp_path: 
 def test_a_summary_of_the_judge_alone(world: World, tmp_path: Path) -> None:
     rows = exported(world.project, "scores", tmp_path / "scores.jsonl")
     alder = next(row for row in rows if (row["document_id"], row["system"]) == ("port", "alder"))
-    # Unit 1 has yes, no; unit 2 has yes: (1/2 + 1) / 2 = 3/4. Claims: 2 of 3 yes. Words: 13 of 20, so
-    # b = 7/20 = 0.35; X at 2/3 = 2/3 * 0.75 + 1/3 * 0.35 = 0.616667.
+    # Unit 1 has yes and no, unit 2 yes: (1/2 + 1) / 2 = 3/4. 2 of 3 claims are yes. The summary has 13 of 20 words,
+    # so the brevity is 7/20 = 0.35, and the composite at 2/3 is 2/3 * 0.75 + 1/3 * 0.35 = 0.616667.
     assert alder["coverage"] == alder["coverage_judge"] == 0.75
     assert alder["claim_coverage"] == pytest.approx(2 / 3)
     assert (alder["summary_words"], alder["brevity"]) == (13, pytest.approx(0.35))

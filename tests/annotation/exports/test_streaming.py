@@ -1,4 +1,4 @@
-"""A million rows are read a batch at a time, from one moment."""
+"""A million rows are read in batches, from one snapshot."""
 
 import threading
 from collections.abc import Callable
@@ -16,12 +16,12 @@ from annotation.reviewing.services.review import override
 from annotation.scoring.rescore import rescore
 from tests.annotation.cast import World
 
-# One query for the stream of summaries, and what the richest level (units) needs around a batch of them.
+# One query streams the summaries; the others are those of the richest level (units) for one batch.
 MOST_QUERIES = 30
 
 
 def add_systems(world: World, numbers: range) -> None:
-    """As many more systems, each with a judged summary on "port"."""
+    """Add systems with these numbers, each with a judged summary of "port"."""
     pattern = world.summaries["port", "alder"]
     claims = [check.claim for check in world.checks("alder")]
     for number in numbers:
@@ -56,7 +56,7 @@ def test_the_number_of_queries_does_not_grow_with_rows(
             rows = sum(1 for _ in LEVELS[level].rows(world.project, People(world.project)))
         return rows, len(seen)
 
-    # Four summaries are there already: 10 in all, then 200, which is one batch in both cases.
+    # Four summaries exist already. The totals of 10 and 200 are one batch each.
     add_systems(world, range(6))
     few = {level: counted(level) for level in LEVELS}
     add_systems(world, range(6, 196))
@@ -107,7 +107,7 @@ def test_another_projects_rows_are_not_there(world: World) -> None:
 
 
 def in_another_thread(act: Callable[[], object]) -> None:
-    """Run the act on a database connection of its own, and wait for it."""
+    """Run the act on its own database connection, and wait for it."""
     failures: list[BaseException] = []
 
     def run() -> None:

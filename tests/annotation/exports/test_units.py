@@ -1,4 +1,4 @@
-"""Level `units`: what each unit's coverage is made of."""
+"""Level `units`: the parts of each unit's coverage."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def units_of(world: World, system: str, folder: Path, *, document: str = "port")
 
 def test_units_of_the_judge_alone(world: World, tmp_path: Path) -> None:
     first, second = units_of(world, "alder", tmp_path)
-    # Unit 1: one yes of two claims. Unit 2: its one claim is yes.
+    # Unit 1 has one yes of two claims, and the one claim of unit 2 is yes.
     assert first == {
         "project": "harbour",
         "document_id": "port",
@@ -61,7 +61,7 @@ def test_assessors_percents_are_averaged(world: World, tmp_path: Path) -> None:
     assess_and_close(world, world.ana, {**PERCENTS, ("alder", 1): 100})
     row = units_of(world, "alder", tmp_path)[0]
     assert row["assessor_percents"] == [60, 100]
-    # (60 + 100) / 2 = 80 %; the judge's share stays beside it.
+    # (60 + 100) / 2 = 80 %. The judge's share is also exported.
     assert (row["unit_coverage"], row["source"], row["judge_share"]) == (pytest.approx(0.8), "assessors", 0.5)
 
 
@@ -134,6 +134,6 @@ def test_without_a_model_summary_the_documents_claims_are_the_rows(world: World,
     rescore(project=world.project)
     (row,) = units_of(world, "alder", tmp_path, document="bridge")
     assert (row["reference_id"], row["unit"], row["text"]) == (None, 1, "It costs money")
-    # Coverage of the documents is claim coverage, in which every claim weighs the same.
+    # The coverage of documents is claim coverage, in which all claims have the same weight.
     assert (row["claim_id"], row["weight"]) == (claim.public_id, 1.0)
     assert (row["unit_coverage"], row["source"]) == (1.0, "claims")

@@ -1,4 +1,4 @@
-"""Asking for an export, seeing how it stands, taking it away."""
+"""Requesting, watching and deleting an export."""
 
 from __future__ import annotations
 

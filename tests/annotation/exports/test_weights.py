@@ -1,4 +1,4 @@
-"""Weighted coverage from the exports alone: what a data scientist recomputes from the two files."""
+"""Weighted coverage that a data scientist recomputes from two exported files."""
 
 import re
 from pathlib import Path
@@ -18,7 +18,8 @@ CLAIMS = [
     {"claim_text": "Trams stopped", "weight": 2, "verdicts": {"alder": 0, "birch": 1, "cedar": 1}},
     {"claim_text": "Nobody was hurt", "weight": 5, "verdicts": {"alder": 1, "birch": "unsure"}},
 ]
-# Alder (1 + 5) / 8. Birch 2 / 8: unsure is not yes. Cedar 2 / (1 + 2): what is unscored leaves the denominator.
+# Alder has (1 + 5) / 8. Birch has 2 / 8, because unsure is not yes. Cedar has 2 / (1 + 2), because unscored claims
+# are ignored.
 KNOWN = {"alder": 0.75, "birch": 0.25, "cedar": 2 / 3}
 SYSTEMS = [{"system": name, "summary_text": f"By {name}: trams stopped."} for name in KNOWN]
 
@@ -31,7 +32,7 @@ def exported(project: str, level: str, folder: Path) -> Rows:
 
 @pytest.fixture
 def weighed(tmp_path: Path) -> str:
-    """A project whose claims stand in for units, with weights, from a file."""
+    """Create a project from a file whose weighted claims replace units."""
     path = jsonl(tmp_path, nested(systems=SYSTEMS, claims=CLAIMS))
     call_command("import_dataset", "weighed", str(path), "--create")
     return "weighed"
@@ -44,7 +45,7 @@ def test_weighted_coverage_follows_from_the_units_alone(
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     (example,) = re.findall(r"```python\n(.*?)```", TEXTS[DOCS / "exports.md"], re.DOTALL)
-    exec(example, names)  # the project's own words, read from its own file
+    exec(example, names)  # the example of the documentation
     recomputed = names["coverage"].reset_index().set_index("system")[0].to_dict()
     stored = {row["system"]: row["coverage"] for row in exported(weighed, "scores", tmp_path)}
     assert recomputed == pytest.approx(KNOWN)

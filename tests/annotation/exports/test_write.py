@@ -1,4 +1,4 @@
-"""A file and its manifest: whole or not at all, and true of each other."""
+"""A file and its manifest: both are complete or absent, and they agree."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Pages of docs/ as HTML: anchors, addresses, tables, and what is not let through."""
+"""Pages of docs/ as HTML: anchors, addresses, tables, and removed HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""/help/: open to everybody, the same for all, and nothing of a project in it."""
+"""/help/ is open and equal for everybody, and names no project."""
 
 from __future__ import annotations
 

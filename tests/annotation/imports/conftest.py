@@ -1,4 +1,4 @@
-"""An empty project to import into, and a folder for what is sent."""
+"""An empty project to import into, and a folder for uploads."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ def project(db: None) -> Project:
 
 @pytest.fixture
 def kept_here(settings: Any, tmp_path: Path) -> None:
-    """Files that are sent are kept in a folder of the test's own."""
+    """Store uploaded files in a folder of the test."""
     settings.VAR_DIR = tmp_path / "var"
     settings.STORAGES = {**settings.STORAGES, "kept": kept_files(str(settings.VAR_DIR))}

@@ -1,4 +1,4 @@
-"""An import of which a row could not come in."""
+"""An import with a refused row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROWS = "document_id,document,system,summary\n,The quay is new.,alder,It is new.\
 
 
 def refused_import(project: Project) -> Import:
-    """Refused; its files and the rejected row are kept, for everybody who may import."""
+    """Create a refused import; its files and the rejected row are kept for everybody who may import."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.csv"
         path.write_text(ROWS, encoding="utf-8")

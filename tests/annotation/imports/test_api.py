@@ -1,4 +1,4 @@
-"""Files brought in through the API."""
+"""Imports through the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A large file is checked and brought in by a worker; anyone who sent it sees how far it is, and what came of it."""
+"""A worker checks and imports a large file, and the page shows the progress and the result."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_the_page_leads_from_the_check_to_the_import(
     assert "Checked: changes on import" in checked
     assert "every 1s" not in checked
     assert new_sets(world) == 0
-    # Checked once more, by the same job.
+    # The same job checks the files again.
     assert mona.post(f"{address}begin/", {"act": "check"}, headers=HTMX)["HX-Redirect"] == address
     assert (state(), Job.objects.get().total) == ("waiting", 0)
     work()
@@ -131,7 +131,7 @@ def test_a_refused_file_shows_its_problems(
     assert "Nothing was imported" in page
     assert re.search(r'<td dir="auto"[^>]*>\s*13\s*</td>', page)
     assert new_sets(world) == 0
-    # They are kept, for another choice may help.
+    # The files are kept, because another option may accept them.
     assert len(kept(settings)) == 1
     answer = mona.post(f"{PAGE}{asked.public_id}/begin/", {"act": "import", "skip_invalid": "on"})
     assert answer.status_code == 302
@@ -188,7 +188,7 @@ def test_what_is_all_written_is_not_cancelled(world: World, tmp_path: Path) -> N
 def test_what_a_killed_request_was_at_is_brought_in_by_a_worker(
     world: World, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Files so small that the request itself imports them."""
+    """The files are so small that the request itself imports them."""
     settings.IMPORT_BACKGROUND_BYTES = 10**6
     file = NamedFile("sets.jsonl", jsonl(tmp_path, *LINES))
     asked = background.keep_upload(project=world.project, files=[file], by=world.mona)
@@ -214,7 +214,7 @@ def test_whoever_takes_over_from_a_dead_worker_begins_anew(world: World, tmp_pat
     jobs.reap()
     work()
     assert (state(), new_sets(world)) == ("done", 12)
-    # The first one wakes up again.
+    # The first worker continues after the second has finished.
     with pytest.raises(jobs.StoppedJob):
         perform_claimed(dead)
     assert Event.objects.filter(verb="import").count() == 1

@@ -1,4 +1,4 @@
-"""One bad value after the other, named by line and column; and rows that contradict each other."""
+"""Single bad values, each named by line and column, and rows that contradict each other."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_a_repeated_row_may_bring_the_reference(tmp_path: Path) -> None:
 
 
 def test_references_are_a_list_of_references(tmp_path: Path) -> None:
-    """As in docs/columns.md, also if only a later row has them."""
+    """As in docs/columns.md, also if only a later row has several references."""
     several = row(document_id="d2", reference=..., references=["Rain.", "Trams."])
     reading = read_dataset(jsonl(tmp_path, row(reference=...), several))
     assert list(reading.dataset.sets["d2"].references) == ["1", "2"]

@@ -1,7 +1,8 @@
-"""Files as other projects publish and other tools export them, against the rows that they become.
+"""Files that other projects publish and other tools export, compared with the rows that they become.
 
-Laid out as their sources say, their texts invented; written without a look at how columns are guessed. Every file is
-read with the preset `auto`, as the page reads it; a correction is one more column that a person names.
+The layouts follow the named sources, and the texts are invented. The files were written without knowledge of how
+columns are guessed. Every file is read with the preset `auto`, as on the page; a correction is a column that a person
+names.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Pairs = tuple[str, ...]
 
 
 class Layout(NamedTuple):
-    """A file, where its layout is documented, the corrections it takes, and what comes of it, counted by hand."""
+    """A file, the source of its layout, the required corrections, and the numbers of rows, counted by hand."""
 
     file: str
     source: str
@@ -41,7 +42,7 @@ class Layout(NamedTuple):
 
 
 LAYOUTS = [
-    # Data sets. Most hold people's summaries alone: these are then the ones to evaluate.
+    # Data sets. In most of them, people's summaries are the only ones, so they are the summaries to evaluate.
     Layout("cnn_dailymail.csv", HUB + "abisee/cnn_dailymail", ("summary=highlights",), 4, 4, 0, 1),
     Layout(PARQUET, HUB + "abisee/cnn_dailymail", ("summary=highlights",), 4, 4, 0, 1),
     Layout("xsum.jsonl", HUB + "EdinburghNLP/xsum", (), 4, 4, 0, 1),
@@ -64,7 +65,7 @@ LAYOUTS = [
     ),
     Layout("qags.jsonl", "github.com/W4ngatang/qags, data/mturk_cnndm.jsonl", (), 4, 4, 0, 1),
     Layout("frank.json", "github.com/artidoro/frank, data/benchmark_data.json", (), 4, 8, 4, 2),
-    # Tools that evaluate. Data sets of Langfuse and prompts of OpenAI Evals have no outputs, only expected ones.
+    # Tools for evaluation. Data sets of Langfuse and prompts of OpenAI Evals have only expected outputs.
     Layout("deepeval.csv", "deepeval.com/docs/evaluation-datasets, save_as", (), 4, 4, 4, 1),
     Layout("deepeval.json", "deepeval.com/docs/evaluation-datasets, test cases", (), 4, 4, 4, 1),
     Layout(
@@ -87,7 +88,7 @@ LAYOUTS = [
     Layout("openai_items.jsonl", "developers.openai.com, evals: item and sample", (), 4, 4, 4, 1),
     Layout("promptfoo.csv", "github.com/promptfoo/promptfoo, evalTableUtils", (), 4, 8, 0, 2),
     Layout("ragas.jsonl", "docs.ragas.io, SingleTurnSample", (), 4, 4, 4, 1),
-    # Tools that annotate
+    # Tools for annotation
     Layout(
         "label_studio.json",
         "labelstud.io/guide/task_format",
@@ -96,7 +97,7 @@ LAYOUTS = [
     ),
     Layout("label_studio_min.csv", "labelstud.io/guide/export, CSV", (), 4, 4, 0, 1),
     Layout("argilla.json", "docs.argilla.io, import_export: Record.to_dict", (), 4, 4, 0, 1),
-    # Tables made by hand or with pandas: four documents by two systems; in the last ones by one
+    # Tables made by hand or with pandas: four documents with two systems; in the last tables with one system
     Layout("wide.csv", "a column per system", (), 4, 8, 4, 2),
     Layout("wide.tsv", "a column per system", ("reference=human",), 4, 8, 4, 2),
     Layout("long.csv", "CNN/DailyMail with outputs", (), 4, 8, 4, 2),
@@ -111,7 +112,7 @@ LAYOUTS = [
 ]
 
 REFUSED = [
-    # The file, and what is said: what, where, the way out
+    # The file, and its message: the fault, its place, and the remedy
     ("word.rtf", "word.rtf is a text of Word", "Save"),
     ("book.xlsx", "book.xlsx is a zip or spreadsheet file", "save the sheet as CSV in UTF-8"),
     ("cnn_dailymail.csv", "there is no column `summary`", "say which column is `summary`"),
@@ -124,7 +125,7 @@ def bring_in(path: Path, *corrections: str) -> None:
 
 
 def path_of(name: str, folder: Path) -> Path:
-    """The file; the Parquet file is made of the CSV one, as the hub offers both."""
+    """Return the path of the file; the Parquet file is made from the CSV file, because the hub offers both."""
     if name != PARQUET:
         return FOREIGN / name
     path = folder / name
@@ -148,7 +149,7 @@ def test_a_foreign_file_comes_in(layout: Layout, tmp_path: Path) -> None:
         *Document.objects.values_list("text", flat=True),
         *Summary.objects.values_list("text", flat=True),
     ]
-    # Nothing of the file's own syntax is in them.
+    # No text contains syntax of the file format.
     assert not [text for text in texts if text[:1] in {"{", "[", '"'}]
 
 

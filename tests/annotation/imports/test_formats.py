@@ -24,7 +24,7 @@ from tests.annotation.imports.files import HEADER, jsonl, nested, raw, refusal_o
         ("a.json", '{"a": 1}\n{"a": 2}', Format.JSONL),
         ("a.json", '{"rows": [{"a": 1}]}', Format.JSON_LIST),
         ("a.json", '{\n "rows": []}', Format.JSON_LIST),
-        # A broken first line of a JSONL file is named later, like any other line.
+        # A broken first line of a JSONL file is reported later, like any other broken line.
         ("a.jsonl", "oops", Format.JSONL),
     ],
 )

@@ -1,4 +1,4 @@
-"""Files that were made to hurt, at every door that takes files: a refusal in words, soon, and nothing written."""
+"""Malicious files at every page and API that takes files: a quick refusal with a message, and nothing is written."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("kept_here")
 UPLOAD = "/p/harbour/import/upload/"
 API = "/api/v1/projects/harbour/imports/"
 MILLION = 1_000_000
-# Refused in about a second at each door where it was measured; what compares names two by two takes an hour.
+# A refusal takes about a second; comparing all names in pairs would take an hour.
 SECONDS = 60
 
 
@@ -48,7 +48,7 @@ def many_columns() -> bytes:
 
 
 def one_row_often(count: int) -> bytes:
-    """The same row so many times, in a few kB: Parquet writes a value that repeats once."""
+    """Write the same row `count` times in a few kB, because Parquet stores a repeated value once."""
     row = {"document_id": "d", "document": "Rain fell. " * 500, "system": "alder", "summary": "Rain."}
     again = pa.array([0] * count, pa.int32())
     columns = {name: pa.DictionaryArray.from_arrays(again, pa.array([text])) for name, text in row.items()}
@@ -104,13 +104,13 @@ def test_a_hostile_file_is_refused_at_every_door(
 
     started = time.monotonic()
     page = mona.post(UPLOAD, {"files": SimpleUploadedFile(name, content)})
-    # Either at once, or once the columns are chosen: a row that cannot be read is a problem of that row.
+    # A file is refused at once, or a row that cannot be read is listed as a problem when the columns are chosen.
     assert page.status_code in (302, 422)
     assert (page.status_code == 302) == (kind in BROKEN_ROWS)
     told = client_of("mona").post(API, {"files": [SimpleUploadedFile(name, content)]}, format="multipart")
     assert told.status_code in (202, 422), told.content
     if told.status_code == 202:
-        # Large files are read by a worker.
+        # A worker reads large files.
         perform_job.work_on(Job.Kind.IMPORT)
         state = client_of("mona").get(told.json()["url"]).json()
         assert (state["state"], state["report"], state["sets_written"]) == ("failed", None, 0)
@@ -133,7 +133,7 @@ def test_a_small_parquet_file_of_many_rows_is_read_by_a_worker(world: World, cli
 def test_parquet_is_bounded_by_what_it_unpacks_to(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # 1,000 rows of 5,500 characters are 5.5 MB; the file declares a few kB.
+    # 1,000 rows of 5,500 characters have 5.5 MB, although the file declares a few kB.
     monkeypatch.setattr("annotation.imports.containers.MOST_PARQUET_BYTES", 5_000_000)
     path = tmp_path / "a.parquet"
     path.write_bytes(one_row_often(1_000))
@@ -142,7 +142,7 @@ def test_parquet_is_bounded_by_what_it_unpacks_to(
 
 
 class FullDisk(FileSystemStorage):
-    """Storage on a disk that is full after the first bytes of a file."""
+    """Storage on a disk that becomes full after the first bytes of a file."""
 
     def _save(self, name: str, content: Any) -> str:
         super()._save(name, ContentFile(content.read(10)))

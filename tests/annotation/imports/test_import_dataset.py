@@ -59,7 +59,7 @@ def pieces(**place: Any) -> list[str]:
     return [owner.text[unit.start : unit.end] for unit, owner in texts if owner]
 
 
-# What a flat file becomes
+# Reading a flat file
 
 
 def test_row_becomes_a_set_with_its_summaries(project: Project, tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_project_that_cuts_over_length_divides_what_is_judged(project: Project, 
     project.save()
     bring(project, tmp_path, row(summary="One two. Three four. Five.", target_words=3))
     assert summary("alder", 3).text == "One two. Three four. Five."
-    # Three words: the second sentence ends after its first word.
+    # The target is three words, so the second sentence ends after its first word.
     assert pieces(summary=summary("alder", 3)) == ["One two.", "Three"]
 
 
@@ -159,7 +159,7 @@ def test_reference_for_a_new_target_leaves_the_old_one_alone(project: Project, t
     assert compared_lengths() == {(10, None, REFERENCE), (5, 5, "Rain.")}
 
 
-# Again, and with changes
+# Importing again, with and without changes
 
 
 @pytest.mark.parametrize("records", [[row(), row(system="b", reference_id="A")], [nested()]])
@@ -188,7 +188,7 @@ def test_changed_summary_without_judgments_is_replaced(project: Project, tmp_pat
     assert counted(report)["summaries"] == (0, 1, 0)
     assert summary("alder").pk == before
     assert pieces(summary=summary("alder")) == ["Rain came.", "Trams waited."]
-    # Four words of ten.
+    # The summary has four of ten words.
     assert summary("alder").score.brevity == pytest.approx(0.6)
 
 
@@ -216,7 +216,7 @@ def test_another_language_is_refused(project: Project, tmp_path: Path) -> None:
 
 
 def _judged(world: World, folder: Path, place: str, **changes: Any) -> ImportRefused:
-    """The refusal of a file that changes a text of a set that was judged."""
+    """Import a file that changes a text of a judged set, and return the refusal."""
     fields = {
         "document_id": place,
         "document": Document.objects.get(document_set=world.sets[place]).text,
@@ -306,7 +306,7 @@ def test_dry_run_writes_nothing_and_tells_all(project: Project, tmp_path: Path, 
 def test_failure_in_the_middle_leaves_nothing(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Somebody made the same rows after this import had looked.
+    # Another process creates the same rows after this import has looked for them.
     before = row_counts()
     write = Store.write
 
@@ -336,7 +336,7 @@ def test_import_that_ended_meanwhile_is_seen(
     assert counted(report)["document_sets"] == (1, 0, 1)
 
 
-# Who may, and what is told of it
+# Permissions and log entries
 
 
 def test_manager_may_and_it_is_logged(world: World, tmp_path: Path) -> None:
@@ -387,7 +387,7 @@ def test_summary_claims_feed_alignment_and_never_coverage(project: Project, tmp_
 def test_claims_without_a_reference_are_the_documents(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, nested(reference_text=None))
     assert ClaimSet.objects.get().document_set == DocumentSet.objects.get()
-    # One yes of two.
+    # One of two claims is yes.
     assert summary("birch", None).score.coverage == 0.5
 
 
@@ -454,7 +454,7 @@ def test_changed_reference_takes_its_claims_with_it(project: Project, tmp_path: 
     assert list(Claim.objects.values_list("text", "claim_set__summary__text")) == [("It rained", "Rain.")]
 
 
-# A project of its own
+# An import into a new project
 
 
 @pytest.mark.django_db

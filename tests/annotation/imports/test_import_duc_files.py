@@ -1,4 +1,4 @@
-"""Files of DUC and TAC brought into a project: SEE's HTML and DUCView's pyramids, together and again."""
+"""Importing files of DUC and TAC: SEE's HTML and DUCView's pyramids, together and repeatedly."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_several_files_of_rows_are_refused(project: Project, tmp_path: Path) -> 
 
 def test_units_beyond_a_cut_text_are_left_out(db: None, tmp_path: Path) -> None:
     project = Project.objects.create(slug="cut", name="Cut", over_length=Project.OverLength.TRUNCATE)
-    # The target of 5 words ends within the second unit.
+    # The target of 5 words ends inside the second unit.
     bring(
         project, tmp_path, {"peers/D1.M.005.J.7.html": see_page("One two three.", "Four five six.", "Seven.")}
     )
@@ -192,7 +192,7 @@ def test_a_pyramid_becomes_one_virtual_comparison_of_claims(project: Project, tm
     assert sorted(said) == sorted([BRIDGE, REPAIR])
     assert set(Verdict.objects.values_list("origin_name", flat=True)) == {"import:D0901-A.M.100.F.12.pan"}
     assert set(Check.objects.values_list("final_source", flat=True)) == {"reviewer"}
-    # 7 of 28.
+    # The weight is 7 of 28.
     assert Score.objects.get().coverage == 0.25
 
 

@@ -1,4 +1,4 @@
-"""Questions that a file brings, into a new project and into one that already has some."""
+"""Questions in a file, imported into a new project and into a project that has questions already."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_given_questions_win_over_those_made_up_and_the_scores_follow(
     answer(made_up, "yes", judge=judge, summary=summary)
     rescore(project=project)
     assert Score.objects.get().question_coverage == 1.0
-    # One retired, two new.
+    # One question is retired and two are new.
     assert counts(bring(project, tmp_path, row(questions=TWO))) == (2, 1, 0)
     assert [position for position, *_ in standing()] == [2, 3]
     assert Score.objects.get().question_coverage is None

@@ -1,4 +1,4 @@
-"""A manager sends files, says what they hold and imports them, in a real browser under the strict content policy."""
+"""A manager uploads files, chooses their columns and imports them, in a real browser under the content policy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_files_are_checked_mended_and_imported_on_a_phone(world: World, desk: De
     page.get_by_role("navigation", name="Project").get_by_role("link", name="Import").click()
     page.get_by_label("Choose files").set_input_files(rows)
     page.get_by_role("button", name="Continue").click()
-    # The files are checked as soon as they are there, and whenever a choice changes.
+    # The files are checked after the upload and after every change of a choice.
     page.locator("table.problems").wait_for()
     assert violations(page, DESKTOP) == []
     page.get_by_label("Skip invalid rows").check()

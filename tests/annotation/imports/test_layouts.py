@@ -1,6 +1,6 @@
-"""Files as other projects lay them out come in as they are, or with at most two corrections.
+"""Files in the layouts of other projects are imported unchanged or with at most two corrections.
 
-Their headers are those of the projects' documentation, their texts are invented.
+Their headers are those of the projects' documentation; their texts are invented.
 """
 
 from __future__ import annotations

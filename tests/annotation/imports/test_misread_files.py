@@ -1,4 +1,4 @@
-"""Shapes of real files that were once misread: the texts, raters and systems that they give, or the refusal."""
+"""Files of shapes that earlier versions misread: the resulting texts, raters and systems, or the refusal."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def test_claims_about_several_systems_are_the_reference_s(tmp_path: Path) -> Non
 
 
 def test_claims_that_stand_in_their_one_summary_are_the_summary_s(tmp_path: Path) -> None:
-    # Word for word, but for the white space.
+    # The words are equal except for white space.
     assert read_dataset(jsonl(tmp_path, nested(claims=OWN))).dataset.claims_side == "summary"
 
 
@@ -68,9 +68,9 @@ def test_labels_are_read(tmp_path: Path, given: Any, label: str) -> None:
     [
         ([0, 1, 0], 1, "yes", [("rater 1", "no"), ("rater 2", "yes"), ("rater 3", "no")]),
         ([0, 1, 0], None, "no", [("rater 1", "no"), ("rater 2", "yes"), ("rater 3", "no")]),
-        # Nobody leads.
+        # No label has a majority.
         ([0, 1], None, "unsure", [("rater 1", "no"), ("rater 2", "yes")]),
-        # A gap keeps the place of those after it.
+        # A missing vote does not change the numbers of the raters after it.
         ([None, 1], None, "yes", [("rater 2", "yes")]),
         ({"ann": 1, "ben": None, "cid": "unsure"}, 1, "yes", [("ann", "yes"), ("cid", "unsure")]),
         ([], 1, "yes", None),

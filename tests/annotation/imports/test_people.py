@@ -1,4 +1,4 @@
-"""People's answers in the files of tools and studies: headers and structure as published, texts in our own words."""
+"""People's answers in the files of tools and studies, with published headers and structure and invented texts."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ MIN = {"coherence": 4, "fluency_1": 5, "fluency_2": 3, "relevance": [5, 4, 3]}
 
 
 class Case(NamedTuple):
-    """A file, and what is read of its first summary: ratings, and the verdict of each claim, counted by hand."""
+    """A file, with the ratings and the verdicts that are read from its first summary, counted by hand."""
 
     name: str
     content: Any
@@ -230,7 +230,7 @@ CASES = [
         "label_studio.json",
         [LABEL_STUDIO],
         {("faithful", "a@example.org"): 0, ("stars", "a@example.org"): 4, ("faithful", "7"): 1},
-        # One of two marks the first sentence, nobody the second.
+        # One of two raters marks the first sentence, and nobody marks the second.
         ("unsure", "yes"),
         (("a@example.org", "no"), ("7", "yes")),
     ),
@@ -455,7 +455,7 @@ def test_a_label_that_names_no_error_makes_no_mark(tmp_path: Path) -> None:
 
 
 def votes_in(reading: FileReading) -> list[list[tuple[str, str]]]:
-    """The votes on each claim of the only summary of a file."""
+    """Return the votes on each claim of the only summary in a file."""
     [one] = reading.dataset.sets.values()
     [summary] = one.summaries.values()
     return [list(claim.votes.get(summary.system, ())) for claim in summary.claims]
@@ -471,7 +471,7 @@ def votes_in(reading: FileReading) -> list[list[tuple[str, str]]]:
     ],
 )
 def test_a_rater_with_a_mark_that_is_left_out_has_no_vote(tmp_path: Path, span: Any, told: str) -> None:
-    """ann marks June and something that is not read; ben marks nothing."""
+    """Rater ann marks June and something that cannot be read; ben marks nothing."""
 
     marks = [result("labels", "e", **SPAN, labels=["Wrong"]), result("labels", "e", **span)]
     other = marks[:1]
@@ -532,7 +532,7 @@ def test_numbers_beside_machine_summaries_belong_to_the_system_at_their_place(tm
         {("fluency", "rater 1"): 2},
     ]
     told = " ".join(reading.warnings.texts)
-    # Means are not read as ratings.
+    # A mean over summaries is not a rating.
     assert "Not read: `relevance`." in told
     assert "`coherence` is not read: it has no number for each summary." in told
 
@@ -552,7 +552,7 @@ def test_files_of_summhay_are_refused_with_the_conversion(tmp_path: Path, record
 
 
 def test_marks_are_found_near_their_offsets_in_spite_of_spaces(tmp_path: Path) -> None:
-    """The second "in  June" is nearer to offset 50 than the first at 16."""
+    """The second "in  June" is nearer to offset 50 than the first one, at 16."""
     text = "The mill closes in  June. Forty people lose work in  June."
     spans = [{"start": 50, "end": 57, "text": "in June", "label": "ERROR"}]
     reading = read_dataset(jsonl(tmp_path, {**PRODIGY, "text": text, "spans": spans}))
@@ -581,7 +581,7 @@ def test_ratings_are_rows_with_a_criterion_as_data(project: Project, tmp_path: P
         ("faithful", "7", 1, "reviewer"),
     ]
     faithful, stars = Criterion.objects.order_by("position")
-    # Answers of no and yes; a 4, of the shortest scale in use that has one.
+    # The answers no and yes give a yes-or-no scale; the answer 4 gives the shortest usual scale that contains it.
     assert (faithful.scale, stars.fact.values) == ("yes_no", (1, 2, 3, 4))
     again = bring(project, tmp_path, [LABEL_STUDIO])
     assert not again.counts.has_changes
@@ -631,7 +631,7 @@ def test_a_file_without_documents_has_no_alignment(project: Project, tmp_path: P
 def test_a_nested_line_holds_claims_of_both_sides_with_ratings_and_units(
     project: Project, tmp_path: Path
 ) -> None:
-    """As the export `nested` writes it."""
+    """The line has the form of the export level `nested`."""
     line = {
         "doc_id": "d1",
         "source_text": MILL,
@@ -670,7 +670,7 @@ def test_a_nested_line_holds_claims_of_both_sides_with_ratings_and_units(
     assert list(said) == [("reference", "yes", "It says so.", 2, 20), ("summary", "no", "", None, 20)]
     assert Rating.objects.get().value == 3
     score = Score.objects.get()
-    # The one claim of the summary is not supported; of two units the second is covered and the first has no claim.
+    # The one claim of the summary is not supported. Of two units, the second is covered and the first has no claim.
     assert (score.alignment, score.coverage) == (0.0, 1.0)
     call_command("verify_scores", project.slug, stdout=StringIO())
     assert not bring(project, tmp_path, line, "a.jsonl").counts.has_changes
@@ -717,7 +717,7 @@ def test_what_is_exported_comes_in_elsewhere_with_equal_scores(project: Project,
 
 
 def test_claims_of_several_references_and_summaries_come_back(project: Project, tmp_path: Path) -> None:
-    """Two references and two target lengths; each claim stays with its text, and answers with their summary."""
+    """With two references and two target lengths, each claim stays with its text and each answer with its summary."""
 
     def line(words: int) -> dict[str, Any]:
         own = [{"claim_text": "It closes in June.", "verdicts": {"m1": 0}}]

@@ -1,4 +1,4 @@
-"""Whatever a file holds, importing it ends in a report or a refusal; importing it again changes nothing."""
+"""Importing any file ends in a report or a refusal, and importing it again changes nothing."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ PLAIN_ROWS = st.lists(
 
 @contextmanager
 def rolled_back() -> Iterator[None]:
-    """One example's rows, gone when it ends."""
+    """Roll back the rows of one example at its end."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
 
 
 def brought(name: str, content: bytes) -> ImportReport | None:
-    """The report on a new project made of this content, or None where it was refused."""
+    """Import this content into a new project, and return the report; None if the file is refused."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(content)
@@ -144,5 +144,6 @@ def _imported(project: Project, path: Path) -> ImportReport | None:
     try:
         return import_dataset(project=project, path=path, by=None, skip_invalid=True)
     except ImportRefused:
-        # The file contradicts the project. A conflict would blame somebody else, and fails the test.
+        # The file contradicts the project. The message of a Conflict would name another person, so it would be wrong
+        # here.
         return None

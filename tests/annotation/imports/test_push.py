@@ -1,4 +1,4 @@
-"""Summaries that a program hands over as they come: taken once, cut, compared and scored in the same step."""
+"""Pushing summaries through the API: each is stored once, split, compared and scored in the same request."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def test_a_row_is_a_set_a_system_and_a_summary_in_units(world: World) -> None:
     assert states(report) == ["created"]
     summary = Summary.objects.get(public_id=report.rows[0].summary)
     assert (summary.document_set.external_id, summary.system and summary.system.name) == ("mill", "cedar")
-    # Two sentences; the first ends with its full stop, after 16 characters.
+    # There are two sentences; the first ends with its full stop after 16 characters.
     assert list(summary.units.order_by("position").values_list("start", "end")) == [(0, 16), (17, 34)]
-    # 7 words of 50: brevity (50 - 7) / 50.
+    # 7 words of 50 give a brevity of (50 - 7) / 50.
     assert Score.objects.get(summary=summary).brevity == pytest.approx(0.86)
 
 
@@ -81,7 +81,7 @@ def test_a_reference_may_come_later_and_is_compared_with_every_summary(world: Wo
     assert sorted(
         Comparison.objects.filter(reference=reference).values_list("summary__system__name", flat=True)
     ) == [*("alder", "birch")]
-    # A third system that comes after it is compared with it, too, and needs no document.
+    # The third system needs no document and is compared with the reference too.
     third = {"document_id": "mill", "system": "cedar", "summary": "It rains."}
     assert states(push_rows(project=world.project, rows=[third], by=world.mona)) == ["created"]
     assert Comparison.objects.filter(reference=reference).count() == 3
@@ -111,7 +111,7 @@ def test_one_bad_row_refuses_all_and_is_named(world: World) -> None:
 
 
 def test_each_bad_row_is_left_out_with_its_reason(world: World) -> None:
-    """Unreadable, of a set that nobody knows, and against a text that was judged: the others are taken."""
+    """One row is unreadable, one names an unknown set, one changes a judged text; the others are stored."""
     judged = world.summaries["port", "alder"]
     rows = [
         a_row(),
@@ -146,7 +146,7 @@ def test_only_who_may_import_pushes(world: World) -> None:
 def test_statements_do_not_grow_with_rows(world: World) -> None:
     push_rows(project=world.project, rows=[a_row("warm", "birch")], by=world.mona)
     counts = []
-    # SQLite takes few values in a statement: ten rows fit into one.
+    # SQLite limits the values of a statement, and ten rows fit into one.
     for size in (2, 10):
         rows = [a_row(f"set-{size}-{n}", reference="Shut.") for n in range(size)]
         with CaptureQueriesContext(connection) as asked:
@@ -181,7 +181,7 @@ def test_clients_that_push_at_once_and_again_lose_and_double_nothing() -> None:
         finally:
             connection.close()
 
-    # Each batch twice, as by a client that heard no answer.
+    # Each batch is sent twice, as by a client that got no answer.
     with ThreadPoolExecutor(8) as pool:
         told = list(pool.map(push, [*range(0, 160, 20)] * 2))
     assert sum(each.count("created") for each in told) == sum(each.count("unchanged") for each in told) == 160

@@ -1,4 +1,4 @@
-"""Questions in a file: as a list, as JSON, one a line; and one bad list after the other."""
+"""Questions in a file: as a list, as JSON or one per line, and invalid lists."""
 
 from __future__ import annotations
 

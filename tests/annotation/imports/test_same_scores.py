@@ -1,4 +1,4 @@
-"""One file gives the same scores through the page, the command, the API, pushed rows and the gate."""
+"""One file gives the same scores through the page, the command, the API, a push and the gate."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _project(slug: str, owner: User) -> Project:
 
 
 def _by_gate(path: Path, capsys: pytest.CaptureFixture[str]) -> Scores:
-    # Projects make up no questions here: summarization is that of claims.
+    # No questions are generated, so summarization uses claims.
     words = ["--metrics", ",".join(METRICS), "--format", "json", "--questions", "0"]
     assert main(["gate", str(path), *words]) == 0
     return {
@@ -194,7 +194,7 @@ def _stored(slug: str) -> Scores:
 
 
 class _Form(HTMLParser):
-    """What a browser sends of the page's form when nobody touches it."""
+    """Collects the fields that a browser sends from an unchanged form."""
 
     def __init__(self) -> None:
         super().__init__()

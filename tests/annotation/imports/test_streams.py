@@ -17,7 +17,7 @@ LATIN = "d1,Où?,,alder,Two.,\n".encode("latin-1")
 def test_malformed_json_is_named_by_line_and_character(tmp_path: Path) -> None:
     good = jsonl(tmp_path, row()).read_bytes()
     path = raw(tmp_path, good + b'{"document_id": "d2", }\n')
-    # The closing brace stands at character 23, where a name was expected.
+    # The closing brace is at character 23, where a name was expected.
     assert problems_of(path) == [
         (2, "", "is not JSON: Expecting property name enclosed in double quotes at character 23.")
     ]
@@ -76,7 +76,7 @@ def test_csv_with_mark_crlf_and_line_breaks_in_quotes_keeps_its_line_numbers(tmp
     )
     reading = read_dataset(raw(tmp_path, content, "a.csv"))
     assert reading.dataset.sets["d1"].documents == ('One.\r\nTwo, "three".',)
-    # Lines 2 and 3 are the first row, line 4 is blank, and line 5 has another document.
+    # The first row is on lines 2 and 3, line 4 is blank, and line 5 has another document.
     assert [problem.line for problem in reading.problems.shown] == [5]
 
 

@@ -1,4 +1,4 @@
-"""Files that are easily misread: read right, or refused with the way out, by command, API and gate alike."""
+"""Files that are easily misread are read correctly or refused with a remedy, by command, API and gate alike."""
 
 from __future__ import annotations
 
@@ -265,6 +265,6 @@ def test_a_claim_without_a_vote_stays_where_the_others_are(
     ]
     rescore(project=project)
     scores = {score.summary.document_set.external_id: score for score in project.scores.all()}
-    # Two of three votes say yes in d1; nobody answered in d2.
+    # In d1, two of three votes are yes; in d2, nobody answered.
     assert (scores["d1"].alignment, scores["d1"].coverage) == (1.0, None)
     assert (scores["d2"].alignment, scores["d2"].coverage) == (None, None)

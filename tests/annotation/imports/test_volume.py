@@ -1,4 +1,4 @@
-"""A large file is planned, stored and scored some sets at a time, and comes out as a small one does."""
+"""A large file is read, stored and scored in batches, with the same result as a small file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_statements_do_not_grow_with_sets(db: None, tmp_path: Path, *, is_new: b
 
     few, many = counted("few", 1, 1), counted("many", SETS_AT_ONCE, 3)
     assert many == few
-    # Some twenty of them are the bounds of a new project's rules, each asked by Django in a statement.
+    # About twenty of them check the limits of a new project's rules, each in a statement.
     assert few < 70
 
 
@@ -116,7 +116,7 @@ def test_columns_that_are_not_named_hold_their_defaults(project: Project, tmp_pa
         assert stored is not None
         plain = kind()
         for field in kind._meta.concrete_fields:
-            # Neither sampled for each row nor given by the file.
+            # These columns neither come from the file nor are random in each row.
             if field.attname in {
                 "had_seen",
                 "votes",

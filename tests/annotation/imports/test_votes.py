@@ -1,4 +1,4 @@
-"""Votes of several raters in a file: kept with their verdict, and raters of their own where people are compared."""
+"""Votes of several raters in a file: stored with their verdict, and counted as separate raters in the agreement."""
 
 from __future__ import annotations
 
@@ -42,14 +42,15 @@ def test_a_check_keeps_one_verdict_and_its_votes(project: Project, tmp_path: Pat
     labels = Check.objects.order_by("claim__position", "summary__system__name").values_list(
         "human_label", flat=True
     )
-    # The two without a verdict: all say yes; one of two does.
+    # The two without a verdict have three yes of three, and one of two.
     assert list(labels) == ["no", "yes", "yes", "unsure"]
 
 
 def test_alpha_is_that_of_the_file(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, CLAIMS)
-    # Coincidences: of 0 0 1 one no-no and two unlike; of both 1 1 1 three yes-yes; of 0 1 two unlike. Of 11 votes 3 are
-    # no and 8 yes: observed disagreement 4/11, expected 2 * 3 * 8 / (11 * 10), so alpha is 1 - 40/48.
+    # Coincidences: 0 0 1 has one no-no pair and two unequal pairs, both 1 1 1 have three yes-yes pairs, 0 1 has two
+    # unequal ones. Of 11 votes 3 are no and 8 yes: observed disagreement 4/11, expected 2 * 3 * 8 / (11 * 10), so
+    # alpha is 1 - 40/48.
     [scale] = agreement(project).scales
     assert scale.alpha.value == pytest.approx(1 / 6)
     assert (scale.items, scale.answers) == (4, 11)
@@ -62,7 +63,7 @@ def test_votes_that_come_later_take_the_place_of_the_verdict_alone(project: Proj
     assert [each.rater for each in check_answers(project, by_rater=True)] == ["import:votes.jsonl"] * 2
     assert bring(project, tmp_path, CLAIMS[:1]).counts.verdicts.created == 2
     assert len(check_answers(project, by_rater=True)) == 6
-    # Beside a judge they are what they made together.
+    # In the comparison with a judge, the votes count together as one answer.
     assert [(each.rater, each.label) for each in check_answers(project)] == [
         ("import:votes.jsonl", "no"),
         ("import:votes.jsonl", "yes"),

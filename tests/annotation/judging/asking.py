@@ -1,7 +1,7 @@
-"""A process that puts one question to a judge when it is told to: `python -m tests.annotation.judging.asking`.
+"""A process that asks a judge one question on demand: `python -m tests.annotation.judging.asking`.
 
-Arguments: the judge's name, and the seconds after which a silent process loses its claim. It writes "ready",
-waits for a line, asks, and writes the label that it got.
+Its arguments are the judge's name and the seconds after which a silent process loses its claim. It writes "ready",
+waits for a line, asks, and writes the label.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ TEXT = "The harbour wall was breached."
 
 def main(name: str, claim_seconds: float) -> None:
     django.setup()
-    # Both need Django set up first.
+    # Both modules need a configured Django.
     from annotation.judging.services.judges import at_work, judge_by_name
     from annotation.judging.services.running import calls as judge_calls
     from evaluation.judging.protocol import Text

@@ -1,4 +1,4 @@
-"""Runs done by the test itself, job by job, and texts to run over."""
+"""Runs whose jobs the test itself does, and texts for runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.annotation.cast import add_units
 
 
 def run_to_end(project: Project, judge: Judge, metrics: Sequence[str] = ("coverage",)) -> Run:
-    """A run whose jobs were done here, one after the other, as a worker does them."""
+    """Start a run and do its jobs one after the other, as a worker does."""
     run = start_run(project=project, judge=judge, metrics=metrics, by=None)
     perform_all(run)
     return run
@@ -33,13 +33,13 @@ def due(run: Run) -> QuerySet[Job]:
 
 
 def claim_job(job: Job) -> jobs.Claimed | None:
-    """This job for a worker of its own; None where it may not be taken now."""
+    """Claim this job for a new worker; None if it cannot be taken now."""
     taken = jobs.take(jobs.due(Job.Kind.RUN).filter(pk=job.pk))
     return taken[0] if taken else None
 
 
 def judge_claimed(claimed: jobs.Claimed) -> None:
-    """A worker that takes nothing more does a job that it has taken."""
+    """Do a claimed job, as a worker that takes no other job."""
     run = claimed.job.run
     assert run is not None
     with one_pass(), at_work(run.judge, run=run) as judge:
@@ -49,14 +49,14 @@ def judge_claimed(claimed: jobs.Claimed) -> None:
 
 
 def judge_to_end(project: Project, judge: Judge, metrics: Sequence[str] = ("coverage",)) -> Run:
-    """A run in which nothing fails, its document sets judged side by side."""
+    """Judge the document sets of a run concurrently. No job may fail."""
     run = start_run(project=project, judge=judge, metrics=metrics, by=None)
     judge_all(run)
     return run
 
 
 def judge_all(run: Run) -> None:
-    """Every document set of the run once, as many side by side as in a worker's turn; cheaper than one by one."""
+    """Judge every document set of the run once, with the concurrency of a worker; this is faster than one by one."""
     while run.jobs.filter(state=Job.State.WAITING, attempt=0).exists():
         assert judge_run(run)
     run.refresh_from_db()
@@ -70,7 +70,7 @@ def add_document_set(
     target_words: int | None = None,
     **summaries: str,
 ) -> DocumentSet:
-    """A document set with its units, one summary by each system named, and comparisons."""
+    """Create a document set with its units, a summary by each named system, and comparisons."""
     document_set = DocumentSet.objects.create(project=project, external_id=external_id)
     first = 1
     for position, text in enumerate(documents, start=1):

@@ -1,4 +1,4 @@
-"""Real processes beside the test: workers, and manage.py."""
+"""Real processes for tests: workers, and manage.py."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ COMMAND_SECONDS = 180
 
 @contextmanager
 def workers(environment: Mapping[str, str], count: int = 1) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Workers for the length of a with block; all have reported before the block begins.
+    """Run workers within the with block; all of them have reported when the block begins.
 
-    At its end they are killed: Celery takes seconds to stop in peace.
+    They are killed at its end, because Celery takes seconds to stop.
     """
     before = Worker.objects.count()
     processes = [
@@ -46,7 +46,7 @@ def workers(environment: Mapping[str, str], count: int = 1) -> Iterator[list[sub
 def manage(
     environment: Mapping[str, str], *arguments: str, seconds: float = COMMAND_SECONDS
 ) -> subprocess.CompletedProcess[str]:
-    """manage.py in a process of its own, to its end."""
+    """Run manage.py in its own process until it ends."""
     return subprocess.run(
         [sys.executable, "manage.py", *arguments],
         env=dict(environment),
@@ -59,7 +59,7 @@ def manage(
 
 
 def start_manage(environment: Mapping[str, str], *arguments: str) -> subprocess.Popen[str]:
-    """manage.py in a process of its own, which the test goes on beside."""
+    """Start manage.py in its own process, while the test continues."""
     return subprocess.Popen(
         [sys.executable, "manage.py", *arguments],
         env=dict(environment),
@@ -72,7 +72,7 @@ def start_manage(environment: Mapping[str, str], *arguments: str) -> subprocess.
 
 
 def wait_until(holds: Callable[[], bool], *, seconds: float = 180) -> None:
-    """Return as soon as it holds; fail the test if that takes too long."""
+    """Return when the condition is true. Fail the test if that takes too long."""
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, f"not within {seconds} s"

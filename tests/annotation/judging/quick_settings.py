@@ -1,4 +1,4 @@
-"""The settings of the tests for workers that are to be missed soon after they were killed."""
+"""Test settings for workers, whose deaths are noticed soon."""
 
 from annotation.config.settings.test import *  # noqa: F403
 

@@ -1,4 +1,4 @@
-"""A worker goes on, and hears again, when Redis was away in the middle of its work."""
+"""A worker continues, and receives messages again, after Redis was unavailable during its work."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SETS = 6
 
 @pytest.fixture
 def server() -> Iterator[LLMServer]:
-    # The run is not over before the broker is.
+    # The calls are slow, so that the run outlasts the broker.
     with LLMServer(latency=5.0) as server:
         yield server
 
@@ -56,7 +56,7 @@ def test_a_worker_outlives_its_broker(
             broker.close()
             asked = len(server.calls)
             server.latency = 0.0
-            # Nothing keeps the work under way from going on, nor what waits from being taken.
+            # Work in progress and waiting work both finish.
             wait_until(lambda: Run.objects.filter(state="finished").exists())
             assert not Job.objects.exclude(run=None).filter(state__in=("waiting", "working")).exists()
             assert len(server.calls) > asked

@@ -1,4 +1,4 @@
-"""Right answers in odd dress: whatever characters, lengths and numbers they hold, rows take them in."""
+"""Correct answers with unusual characters, lengths and numbers can all be stored."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def scores(project: Project) -> list[tuple[object, ...]]:
 
 
 def changed(change: Any) -> Fault:
-    """The change, made to every entry of an answer, also to the claims within a unit."""
+    """Apply the change to every entry of an answer, including the claims within a unit."""
 
     def each(entry: Any) -> Any:
         if not isinstance(entry, dict):
@@ -73,7 +73,7 @@ def test_odd_reasons_move_no_score(
     llm_server.always(changed(lambda entry: {**entry, "reason": odd}))
     run = run_to_end(project, llm_judge, METRICS)
     assert (run.state, run.stop_reason) == ("finished", "")
-    # Elm has the reference's one claim and half of its own in the source, fir the other way round.
+    # Elm expresses the reference's one claim, and the source supports half of its claims; for fir it is the reverse.
     found = scores(project)
     assert [row[:2] for row in found] == [(1.0, 0.5), (0.0, 1.0)]
     assert all(row[4] == 0 for row in found)
@@ -107,7 +107,7 @@ def test_odd_claims_and_questions_are_kept_as_one_line_each(
     texts = list(Claim.objects.values_list("text", flat=True))
     assert len(texts) >= 4
     assert all(0 < len(text) <= 2000 and text == " ".join(text.split()) for text in texts)
-    # Of claims 2 + 3; two questions, each of the source and of both summaries.
+    # There are 2 + 3 claims, and two questions with answers from the source and from both summaries.
     assert Check.objects.count() == Verdict.objects.values("check_row").distinct().count() == 2 + 3 + 2 * 3
 
 

@@ -1,4 +1,4 @@
-"""A notebook and an application run ask the same questions, and make the same scores of the same replies."""
+"""A notebook and the application send the same requests, and compute the same scores from the same replies."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SUMMARIES = {
 
 
 def unreadable(call: Call) -> Fault | None:
-    """Replies about town 1 refuse or leave out an id; the others are right."""
+    """Refuse or omit an id in replies about town 1; other replies are right."""
     asked = str(call.question)
     if "town 1" not in asked:
         return None

@@ -1,4 +1,4 @@
-"""A run answers the project's own criteria."""
+"""A run rates the project's own criteria."""
 
 from __future__ import annotations
 
@@ -45,18 +45,19 @@ def test_criteria_are_answered_once_and_a_new_version_again(
     assert project.usual_metrics == ["coverage", "alignment", "criteria"]
     llm_server.chances = {"4": 0.6, "5": 0.2}
     run_to_end(project, llm_judge, ["coverage", "criteria"])
-    # The empty summary is unscored; the others get the last but one value of each scale.
+    # The empty summary is unscored; the server gives the others the second-highest value of each scale.
     elm = [("elm", "near", 1.0), ("elm", "tone", 4.0), ("elm", "true", 0.0)]
     assert sorted(each for each in rated(project) if each[0] == "elm") == elm
     assert {each[2] for each in rated(project) if each[0] == "oak"} == {None}
     tone = Rating.objects.get(criterion__name="tone", summary__system__name="elm")
     assert (tone.reason, tone.evidence, tone.confidence) == ("fair", [1], 0.9)
-    # 4 has .6 and 5 has .2 of .8.
+    # The probabilities are .6 for 4 and .2 for 5, of .8 in total: 4.25 is expected.
     assert tone.expected == pytest.approx(4.25)
     rows = exported(project, "answers", tmp_path / "answers.jsonl")
     told = {row["claim_id"]: row["expected"] for row in rows if row["kind"] == "rating" and row["value"]}
     assert told["tone"] == pytest.approx(4.25)
-    # One call for the claims, one that covers them with the criterion that reads the summary alone, two beside a text.
+    # One call extracts claims, one covers them and rates the criterion of the summary alone, and two read another
+    # text.
     assert len(llm_server.calls) == 4
     run_to_end(project, llm_judge, ["coverage", "criteria"])
     assert len(llm_server.calls) == 4
@@ -64,7 +65,7 @@ def test_criteria_are_answered_once_and_a_new_version_again(
     set_criteria(project, [Criterion("tone", "Is it calm?", (1, 5), answered_by="judge"), TRUE, NEAR])
     run_to_end(project, llm_judge, ["criteria"])
     assert len(llm_server.calls) == 5
-    # The empty summary is not asked about again.
+    # No request is made about the empty summary.
     assert len(rated(project)) == before + 1
 
 

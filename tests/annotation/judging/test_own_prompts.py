@@ -1,4 +1,4 @@
-"""A project's own words for the steps of judging: saved as versions, chosen by judges, asked by runs."""
+"""A project's own prompts for the steps of judging: saved as versions, chosen by judges, used by runs."""
 
 from __future__ import annotations
 

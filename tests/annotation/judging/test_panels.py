@@ -1,4 +1,4 @@
-"""A run whose judge is a panel: its votes, its uncertainty, and a member that is turned away."""
+"""A run of a panel: its votes, its uncertainty, and a member whose server refuses all requests."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ def project(transactional_db: None) -> Project:
 
 @pytest.fixture
 def panel(transactional_db: None, llm_server: LLMServer) -> Judge:
-    """The offline judge and two models at 2 for a million prompt tokens and 8 for a million of replies."""
+    """A panel of the offline judge and two models, which cost 2 per million prompt tokens and 8 per million reply
+    tokens.
+    """
     made = Judge.objects.create(name="three", kind="panel")
     made.members.add(judge_by_name("lexical"))
     for name in ("one", "two"):
@@ -70,7 +72,7 @@ def panel(transactional_db: None, llm_server: LLMServer) -> Judge:
     return made
 
 
-# Votes and doubt
+# Votes and uncertainty
 
 
 def test_every_member_s_vote_is_kept_and_the_split_is_the_check_s_doubt(
@@ -79,8 +81,8 @@ def test_every_member_s_vote_is_kept_and_the_split_is_the_check_s_doubt(
     llm_server.where(otherwise)
     run_to_end(project, panel)
     checks = Check.objects.filter(summary__system__name="elm").order_by("claim__position")
-    # All three say yes; two of three do; each says something else, which is a tie and makes unsure. The share
-    # of the others' votes is 0, 1/3 and 2/3; that the panel cannot say is as much uncertainty as there can be.
+    # All three say yes; two of three say yes; all differ, which is a tie and gives unsure. The shares of other votes
+    # are 0, 1/3 and 2/3; the uncertainty of a tie is 1.
     expected: list[tuple[str, str, float, float, dict[str, str]]] = [
         (MILL, "yes", 0.0, 0.0, {"lexical": "yes", "one": "yes", "two": "yes"}),
         (HURT, "yes", 1 / 3, 1 / 3, {"lexical": "yes", "one": "yes", "two": "no"}),
@@ -101,7 +103,7 @@ def test_the_review_queue_begins_with_what_the_panel_is_split_over(
     llm_server.where(otherwise)
     run_to_end(project, panel)
     Check.objects.exclude(summary__system__name="elm").delete()
-    # Against the order of uncertainty, so that only uncertainty can put them right.
+    # The keys are in the opposite order, so only the uncertainty can give the right order.
     for key, claim in enumerate((MILL, HURT, JUNE)):
         Check.objects.filter(claim__text=claim).update(queue_key=key)
     project.refresh_from_db()
@@ -113,7 +115,7 @@ def test_the_review_queue_begins_with_what_the_panel_is_split_over(
     assert [row.claim.text for row in split] == [JUNE, HURT]
 
 
-# Turned away
+# Refused members
 
 
 @pytest.fixture
@@ -139,7 +141,7 @@ def test_a_member_that_is_turned_away_stops_the_run_by_name_and_without_its_key(
     assert "401" in run.stop_reason
     job = run.jobs.get()
     assert (job.state, job.error) == ("failed", run.stop_reason)
-    # Three summaries were asked about at the same time, and nothing after that.
+    # Three summaries were in progress at the same time, and nothing was asked after that.
     assert len(locked_server.calls) <= 3
     kept = [*Event.objects.values_list("data", flat=True), *JudgeCall.objects.values_list("request", "reply")]
     assert KEY not in f"{run.stop_reason} {kept} {caplog.text}"

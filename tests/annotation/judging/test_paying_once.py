@@ -1,4 +1,4 @@
-"""Processes that ask a judge the same question: one pays."""
+"""If several processes ask a judge the same question, only one pays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ANSWER_SECONDS = 180
 
 
 class Asker:
-    """A process that asks when it is told to; see asking.py."""
+    """A process that asks on demand, see asking.py."""
 
     def __init__(self, environment: Mapping[str, str], judge: Judge, claim_seconds: float) -> None:
         command = [sys.executable, "-m", "tests.annotation.judging.asking", judge.name, str(claim_seconds)]
@@ -51,7 +51,7 @@ class Asker:
 def test_two_processes_that_wait_for_a_dead_one_pay_once_together(
     llm_judge: Judge, llm_server: LLMServer, subprocess_env: dict[str, str]
 ) -> None:
-    """Both see the lease run out; the conditional update lets one take the claim."""
+    """Both processes see that the lease has expired; a conditional update lets one of them take it."""
     llm_server.then(faults.hang())
     with ExitStack() as ending:
         dead, second, third = (Asker(subprocess_env, llm_judge, 3.0) for _ in range(3))
@@ -94,14 +94,15 @@ def test_two_workers_at_runs_over_the_same_texts_pay_once(
         ]:
             _, complaints = starting.communicate(timeout=ANSWER_SECONDS)
             assert starting.returncode == 0, complaints
-        # Both are at it while the first question has no answer yet.
+        # Both runs are in progress before the first question is answered.
         wait_until(lambda: Job.objects.filter(state="working").count() == 2)
         llm_server.wait_for_calls(1)
         assert len(llm_server.calls) == 1
         wait_until(lambda: not Run.objects.filter(state="active").exists())
     assert set(Run.objects.values_list("state", flat=True)) == {"finished"}
     assert Verdict.objects.count() == 2 * 3 * 3
-    # One question takes the claims from the reference, three hold them against the summaries. Each run needs all.
+    # One call extracts the claims of the reference, and three check them against the summaries. Each run needs all of
+    # them.
     assert len(llm_server.calls) == 1 + 3
     # Each call names the run that paid for it.
     assert JudgeCall.objects.filter(run__isnull=False).count() == 1 + 3

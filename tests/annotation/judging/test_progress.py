@@ -1,4 +1,4 @@
-"""How far a run is."""
+"""The progress of a run."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def test_what_failed_and_what_is_to_be_tried_again_is_told(world: World) -> None
 @pytest.mark.parametrize(
     ("port", "bridge", "outcome"),
     [
-        # Each a state and an error. Both wait for another attempt.
+        # A pair has a state and an error. Both sets wait for another attempt.
         (("waiting", "away"), ("waiting", "away"), "unusable"),
-        # One refused key ends the run before the other set is tried.
+        # A refused key ends the run before the other set is tried.
         (("failed", "HTTP 401"), ("cancelled", ""), "unusable"),
         (("working", "away"), ("waiting", ""), "unusable"),
-        # 1 of 2 that were tried.
+        # 1 of the 2 attempted sets has failed.
         (("done", ""), ("waiting", "away"), "poor"),
         (("done", ""), ("cancelled", ""), "good"),
         (("waiting", ""), ("waiting", ""), "good"),

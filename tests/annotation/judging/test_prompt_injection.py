@@ -1,4 +1,4 @@
-"""A summary that orders its judge about: what a run writes of the others is the same, and a flag tells of it."""
+"""A summary gives orders to its judge: answers about other summaries do not change, and a flag marks the summary."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 METRICS = ("coverage", "alignment")
 DOCUMENT = "It rained on Monday. The mayor left. The bridge stayed open."
 HONEST = "The mayor left. It snowed."
-# Ids of everybody's claims, also in the form of the database's and of other summaries.
+# The ids of all claims, also in the form of the database's ids and of other summaries' ids.
 EVERYTHING = [
     {"id": f"c{number}", "label": "yes", "evidence": [1, 99], "probability": 1} for number in range(40)
 ]
@@ -60,7 +60,7 @@ def test_what_a_run_writes_of_the_others_is_the_same(
     honest = judged("honest", llm_judge, {"beech": HONEST})
     attacked = judged("attacked", llm_judge, {"alder": ATTACK, "beech": HONEST})
     assert verdicts_on(attacked, "beech") == verdicts_on(honest, "beech") != []
-    # The reference's claims are the same for everybody, and only those that were asked about have checks.
+    # All summaries share the reference's claims, and only requested claims have checks.
     of_reference = Claim.objects.filter(claim_set__summary__is_reference=True)
     assert [
         list(

@@ -1,4 +1,4 @@
-"""Given questions in a run: how many are made up beside them, what is asked, how many calls it takes."""
+"""Given questions in a run: how many more are generated, what is asked, and how many calls are needed."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ def test_with_given_questions_it_is_one_call_a_document_and_two_a_summary(
 ) -> None:
     give(project, *GIVEN)
     run_to_end(project, llm_judge, ["coverage", "alignment", "question_coverage"])
-    # One for the source and the reference; align and cover for elm and for fir; the empty oak needs none.
+    # One call is about source and reference; elm and fir need two calls each, and the empty oak none.
     assert len(llm_server.calls) == 1 + 2 * 2
     [shared] = [call for call in llm_server.calls if "reference" in call.question]
     assert list(shared.question["questions"].values()) == GIVEN
     assert standing() == GIVEN
-    # The source says yes to two of the three, elm to one of them, fir to none, and oak to none by rule.
+    # The source answers yes to two of the three questions, elm to one of them, fir to none, and oak to none by rule.
     assert [coverage(name) for name in ("elm", "fir", "oak")] == [0.5, 0.0, 0.0]
 
 
@@ -86,7 +86,7 @@ def test_what_is_missing_is_made_up_beside_the_given_ones(
     assert (shared["questions"], shared["n_questions"]) == ({"q1": "Prices rose?"}, 2)
     assert standing() == ["Prices rose?", "The mill burned down at night?", "Nobody was hurt?"]
     assert list(questions().values_list("origin", flat=True)) == ["person", "judge", "judge"]
-    # The source says yes to the two that were made up, elm to both.
+    # The source answers yes to the two generated questions, and so does elm.
     assert coverage("elm") == 1.0
 
 
@@ -121,7 +121,7 @@ def test_a_run_may_ask_for_more_than_were_made_up_before(project: Project, llm_j
     run(project, llm_judge, None)
     assert len(standing()) == 1
     run(project, llm_judge, 3)
-    # The scripted judge makes up the first two once more; one of them is new.
+    # The scripted judge generates the first two questions again; one of them is new.
     assert standing() == ["The mill burned down at night?", "Nobody was hurt?"]
 
 
@@ -149,7 +149,7 @@ def test_a_question_that_is_added_later_is_asked_of_all(
     assert coverage("elm") == 1.0
     llm_server.calls.clear()
     run_to_end(project, llm_judge, ["question_coverage"])
-    # One of the source, one of elm and one of fir, and about the new question alone.
+    # One call each is about the source, elm and fir, and only the new question is asked.
     assert [list(call.question["questions"].values()) for call in llm_server.calls] == [
         ["A new one opens in June?"]
     ] * 3

@@ -1,4 +1,4 @@
-"""Worker processes that die, and several that share the work."""
+"""Worker processes that die, and workers that share the work."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def slow_server() -> Iterator[LLMServer]:
 
 @pytest.fixture
 def slow_judge(transactional_db: None, slow_server: LLMServer) -> Judge:
-    """A judge that answers one call at a time, and takes a while for each."""
+    """A judge that answers one call at a time, and slowly."""
     return Judge.objects.create(
         name="slow", kind="openai", model="scripted", base_url=slow_server.base_url, concurrency=1
     )
@@ -43,7 +43,7 @@ def project(transactional_db: None) -> Project:
 
 
 def summaries() -> dict[str, str]:
-    """Summaries that differ, so that no two questions are the same."""
+    """Return different summaries, so that no two questions are equal."""
     return {f"system {place}": f"The {place} burned down at night." for place in PLACES}
 
 
@@ -71,7 +71,7 @@ def test_a_worker_killed_in_mid_run_loses_nothing_and_repeats_nothing(
         reference="The mill burned down at night. Nobody was hurt.",
         **summaries(),
     )
-    # One question takes claims from the reference, eight hold them against the summaries.
+    # One call extracts claims from the reference, and eight check them against the summaries.
     questions = 1 + len(PLACES)
     run = start(environment, project, slow_judge)
     with workers(environment) as [first]:
@@ -91,10 +91,10 @@ def test_a_worker_killed_in_mid_run_loses_nothing_and_repeats_nothing(
     # Two claims compared with eight summaries, each answered once.
     assert Check.objects.count() == 2 * len(PLACES)
     assert verdicts_a_check() == {1}
-    # What had been answered was not asked again; what was in flight at the kill was.
+    # Only calls in flight at the kill were repeated.
     assert len(slow_server.calls) - asked_before == questions - answered_before
     assert JudgeCall.objects.count() == questions
-    # Only the mill's summary says the first of the two sentences.
+    # Only the summary about the mill expresses the first of the two sentences.
     scores = Score.objects.filter(project=project).values_list("summary__system__name", "coverage")
     assert dict(scores) == {name: 0.5 if name == "system mill" else 0.0 for name in summaries()}
 

@@ -1,4 +1,4 @@
-"""A judge is asked the same again: how often it changes its answer, and what follows."""
+"""A judge is asked the same questions again: how often its answer changes, and the consequences."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SETS, CLAIMS = 5, 10
 
 @pytest.fixture
 def project(db: None, llm_judge: Judge, llm_server: LLMServer) -> Project:
-    """Five sets with ten claims each, of which the summary holds the first five; judged once."""
+    """Create five sets with ten claims, of which the summary contains the first five; they are judged once."""
     made = Project.objects.create(slug="mill", name="Mill study")
     for number in range(SETS):
         sentences = [f"The mill {number} has room {room}." for room in range(CLAIMS)]
@@ -45,7 +45,7 @@ def project(db: None, llm_judge: Judge, llm_server: LLMServer) -> Project:
 
 
 def flips_one_in_ten(call: Call) -> Fault | None:
-    """Of ten claims the first gets the other label."""
+    """Give the first of ten claims the opposite label."""
 
     def changed(answer: dict[str, Any]) -> dict[str, Any]:
         first, *others = answer["answers"]
@@ -71,16 +71,17 @@ def test_a_server_that_flips_one_in_ten_is_measured_as_a_tenth(
     before = list(Verdict.objects.order_by("pk").values_list("pk", "label"))
     llm_server.where(flips_one_in_ten)
     repeated(project, llm_judge, 1.0)
-    # The first answers come from the stored calls, the second ones are paid for: one call a summary.
+    # The first answers come from stored calls, and the second answers cost one call per summary.
     assert len(llm_server.calls) - paid == SETS
     assert list(Verdict.objects.order_by("pk").values_list("pk", "label")) == before
     [found] = judge_quality(project).repeats
     agreement = found.agreement
     assert (found.judge, agreement.checks, agreement.flips.value) == ("scripted", SETS * CLAIMS, 0.1)
-    # The first claim of each set was a yes: 5 of 25; no other answer changed.
+    # Only the first claim of each set changed, and each was a yes: 5 of 25.
     assert {name: part.value for name, part in agreement.by_label.items()} == {"no": 0.0, "yes": 0.2}
     assert {name: part.value for name, part in agreement.by_length.items()} == {"up to 8 words": 0.1}
-    # Twice 25 yes of 50 and then 20: observed .9, by chance .5 x .4 + .5 x .6 = .5; kappa .8, of which the root.
+    # The judge says yes to 25 of 50, then to 20: observed .9, by chance .5 x .4 + .5 x .6 = .5, kappa .8; the ceiling
+    # is its root.
     assert agreement.kappa_ceiling == pytest.approx(0.8**0.5)
     rows = exported(project, "answers", tmp_path / "answers.jsonl")
     assert [row["kind"] for row in rows].count("repeat") == SETS * CLAIMS
@@ -112,7 +113,7 @@ def test_a_share_is_chosen_at_random_and_kept(
 ) -> None:
     repeated(project, llm_judge, 0.5)
     asked = Verdict.objects.exclude(repeated="").values("check_row__summary").distinct().count()
-    # Whole summaries are asked about again.
+    # Whole summaries are repeated.
     assert Verdict.objects.exclude(repeated="").count() == CLAIMS * asked
     assert asked <= SETS
 

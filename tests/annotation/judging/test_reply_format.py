@@ -1,4 +1,4 @@
-"""What a judge's server can do is found once, kept with the judge, and forgotten with the server."""
+"""The abilities of a judge's server are found once, stored with the judge, and forgotten if the server changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXT = Text.of("The harbour wall was breached.")
 
 
 def ask(judge: Judge, claim: str) -> None:
-    """One question, by a judge as the row stands now."""
+    """Ask one question with the judge's current row."""
     with at_work(Judge.objects.get(pk=judge.pk)) as working:
         working.begin(working.judge.check_source([claim], TEXT)).result()
 
@@ -46,7 +46,7 @@ def test_parameters_that_the_server_refuses_are_kept_with_the_judge(
     tried = len(llm_server.calls)
     ask(llm_judge, "The harbour was breached")
     assert len(llm_server.calls) == tried + 1
-    # What the row says stays as it was written.
+    # The row keeps the values that a person entered.
     assert llm_judge.temperature == 0.0
 
 
@@ -73,7 +73,7 @@ def test_each_member_of_a_panel_has_its_own(llm_judge: Judge, llm_server: LLMSer
 def test_what_was_found_of_one_server_is_not_kept_for_another(
     llm_judge: Judge, changes: dict[str, str]
 ) -> None:
-    """A worker may still be at it while somebody gives the judge another server."""
+    """A worker may still use the judge while somebody changes its server."""
     Judge.objects.filter(pk=llm_judge.pk).update(**changes)
     remember_server(llm_judge, "text", ["seed"])
     llm_judge.refresh_from_db()

@@ -1,4 +1,4 @@
-"""What a run is said to come to, against hand calculation and against what it came to."""
+"""The estimate of a run, derived by hand and compared with the actual run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from annotation.models import Document, DocumentSet, Judge, JudgeCall, Project, 
 
 
 def study(sets: int = 2, systems: int = 3) -> Project:
-    """Documents of 4,000 characters, each with summaries of 400."""
+    """Create documents of 4,000 characters, each with summaries of 400."""
     project = Project.objects.create(slug="study", name="Study")
     makers = [System.objects.create(project=project, name=f"s{number}") for number in range(systems)]
     for number in range(sets):
@@ -28,15 +28,16 @@ def server(**changes: object) -> Judge:
 def test_calls_are_one_a_document_and_two_a_summary(db: None) -> None:
     judge = server(prompt_price=1.0, completion_price=10.0)
     found = run_estimate(project=study(), judge=judge, parts={"coverage", "alignment"})
-    # 2 documents read, 6 summaries covered and aligned.
+    # 2 documents are read, and 6 summaries are covered and aligned.
     assert (found.document_sets, found.summaries, found.calls) == (2, 6, 14)
-    # Texts: 2 x 4,000 read; 6 x (400 + .3 x 4,000) covered; 6 x (400 + 4,000) aligned: 44,000 in all.
+    # The texts have 2 x 4,000 (read) + 6 x (400 + .3 x 4,000) (covered) + 6 x (400 + 4,000) (aligned) = 44,000
+    # characters.
     assert found.prompt_tokens == 11_000 + 14 * 800
     assert found.completion_tokens == 14 * 400
-    # 22,200 x 1 + 5,600 x 10, per million.
+    # The cost is (22,200 x 1 + 5,600 x 10) per million.
     assert found.cost is not None
     assert abs(found.cost - 0.0782) < 1e-9
-    # 14 calls of 3 s, 4 at once; and 6 x .01 s of our own.
+    # 14 calls take 3 s, 4 at a time, and our own work takes 6 x .01 s.
     assert abs(found.seconds - 10.56) < 1e-9
     assert not found.is_measured
 
@@ -56,7 +57,7 @@ def test_replies_made_before_tell_the_size_of_the_next(db: None) -> None:
         )
     project = study()
     alignment = run_estimate(project=project, judge=judge, parts={"alignment"})
-    # Replies are as long and slow as those so far, 100 tokens and 3 s; prompts as long as their texts.
+    # Replies are expected to be as long and slow as earlier ones, 100 tokens and 3 s; prompts follow from the texts.
     assert (alignment.is_measured, alignment.completion_tokens) == (True, 600)
     assert alignment.prompt_tokens == 6 * (800 + 4400 // 4)
     assert abs(alignment.seconds - (6 * 3.0 / 4 + 0.06)) < 1e-9
@@ -64,7 +65,7 @@ def test_replies_made_before_tell_the_size_of_the_next(db: None) -> None:
 
 def test_a_limit_by_the_minute_takes_its_time(db: None) -> None:
     judge = server(calls_per_minute=5)
-    # 6 calls: the sixth waits for the second minute.
+    # The sixth of 6 calls waits for the second minute.
     assert run_estimate(project=study(), judge=judge, parts={"alignment"}).seconds == 60.06
 
 

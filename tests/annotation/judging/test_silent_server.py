@@ -1,4 +1,4 @@
-"""A run whose server does not answer says so while it waits."""
+"""If the server does not answer, the waiting run says so."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def test_a_server_that_hangs_is_reported_within_15_seconds(
     try:
         llm_server.wait_for_calls(1)
         began = time.monotonic()
-        # Lines come every few seconds; without the sentence the command would go on until its calls time out.
+        # Lines appear every few seconds. Without the message, the command would continue until its calls time out.
         before = list(takewhile(lambda line: not told.search(line), process.stderr))
         waited = time.monotonic() - began
         page = mona.get(f"/p/harbour/runs/{Run.objects.get().public_id}/").content.decode()
     finally:
-        # An interrupt does not wait for the server either: its calls would end after 60 seconds.
+        # An interrupt does not wait for the server, whose calls would end after 60 seconds.
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
     assert process.returncode == 130
@@ -45,5 +45,5 @@ def test_a_server_that_hangs_is_reported_within_15_seconds(
     found = told.search(page)
     assert found is not None
     assert 8 <= int(found[1]) <= waited + 3
-    # The run is over, so nobody waits for the server.
+    # The run has ended, so no call waits for the server.
     assert run_progress(Run.objects.get()).silent == []

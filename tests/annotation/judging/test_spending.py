@@ -1,4 +1,4 @@
-"""What a run's calls cost, and the cap that stops it."""
+"""The cost of a run's calls, and the budget that stops the run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def priced(llm_judge: Judge) -> Judge:
-    """2 for a million prompt tokens, 8 for a million of replies; replies of 100 tokens at most; a call at a time."""
+    """A judge that costs 2 per million prompt tokens and 8 per million reply tokens, with up to 100 reply tokens, one
+    call at a time.
+    """
     Judge.objects.filter(pk=llm_judge.pk).update(
         prompt_price=2.0, completion_price=8.0, max_tokens=100, concurrency=1
     )
@@ -74,16 +76,16 @@ def test_a_run_stops_before_it_costs_more_than_its_cap_and_goes_on_with_a_higher
     assert run.state == "stopped"
     assert f"may cost {cap:g}" in run.stop_reason
     assert "expected to cost" in run.stop_reason
-    # What it has cost goes on changing while other calls end, so a kept reason does not tell it.
+    # The cost changes until the last calls end, so the stored reason does not contain it.
     assert "has cost" not in run.stop_reason
     assert set(run.jobs.values_list("state", flat=True)) <= {"done", "cancelled"}
-    # One call at a time: the last reply may be longer than those before, by 100 tokens at 8 per million at most.
+    # With one call at a time, the last reply may be up to 100 tokens longer than expected, at 8 per million.
     assert 0 < run.cost <= cap + 0.0008
     assert run.cost == pytest.approx(paid_by(run))
     perform_all(resume_run(run=run, max_cost=1.0, by=None))
     run.refresh_from_db()
     assert (run.state, run.stop_reason) == ("finished", "")
-    # All questions together were paid for once more, none of them twice.
+    # All calls were paid for once more, and none of them twice.
     assert len(llm_server.calls) == 2 * made
     assert run.cost == pytest.approx(whole)
 
@@ -162,7 +164,7 @@ def test_of_many_calls_at_once_only_those_that_fit_are_let_go_ahead(budget: RunB
     async def made(price: float) -> int:
         return sum(await asyncio.gather(*(call(price) for _ in range(10))))
 
-    # Three times .3 fit into 1 at once; one after the other so many that 1 - .1·n leaves .3: 8.
+    # At once, three times .3 fit into 1. One after the other, 8 fit, because 1 - .1·n must be at least .3.
     assert asyncio.run(made(0.1)) == 8
     assert cost() == pytest.approx(0.8)
 
@@ -177,13 +179,13 @@ def cost() -> float:
 
 
 def everything_is_done(budget: RunBudget) -> None:
-    """Wait for what was started before: a budget does one thing after the other."""
+    """Wait for earlier work, because a budget works in order."""
     asyncio.run(budget.settle(0.0, 0.0))
 
 
 @contextmanager
 def locked_run() -> Iterator[threading.Event]:
-    """The run's row, held by somebody else until the event is set."""
+    """Lock the run's row in another thread until the event is set."""
     if connection.vendor != "postgresql":
         pytest.skip("SQLite locks no rows")
     held, release = threading.Event(), threading.Event()

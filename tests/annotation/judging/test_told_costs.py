@@ -1,4 +1,4 @@
-"""What a run paid, by hand, and as every door tells it."""
+"""The cost of a run, derived by hand, on every page, in the API and in the commands."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
     from tests.llm_server import LLMServer
 
-# Set "port" has claims: one call for each of its two summaries. The claims of set "bridge" are taken from its
-# reference by one call more. Each call takes 1,200 tokens of prompt and 300 of reply, at 2 and 8 for a million:
-# 5 x 1,200 = 6,000 and 5 x 300 = 1,500 tokens; 6,000 x 2 / 10^6 + 1,500 x 8 / 10^6 = 0.012 + 0.012 = 0.024.
+# The set "port" has claims, so each of its two summaries needs one call. Extracting the claims of "bridge" needs one
+# more call, and each of its two summaries one. A call has 1,200 prompt tokens and 300 reply tokens, at 2 and 8 per
+# million: 5 x 1,200 = 6,000 and 5 x 300 = 1,500 tokens; 6,000 x 2 / 10^6 + 1,500 x 8 / 10^6 = 0.012 + 0.012 = 0.024.
 CALLS, PROMPT, REPLIES, COST = 5, 6_000, 1_500, 0.024
 
 
@@ -90,10 +90,10 @@ def test_a_panel_costs_what_its_members_take(world: World, priced: Judge, llm_se
         prompt_price=1.0,
         completion_price=4.0,
     )
-    # By name the offline judge comes second: the cheaper one takes the claims of "bridge".
+    # The offline judge is second by name, so the cheaper judge extracts the claims of "bridge".
     panel.members.set([judge_by_name("lexical"), cheaper, priced])
     progress = run_progress(run_to_end(world.project, panel))
-    # 5 calls of the cheaper one at 1,200 x 1 / 10^6 + 300 x 4 / 10^6 = 0.0024, and 4 of the other, which holds
-    # claims against four summaries, at 0.0048: 0.012 + 0.0192.
+    # The cheaper judge has 5 calls at 1,200 x 1 / 10^6 + 300 x 4 / 10^6 = 0.0024. The other judge has 4 calls, which
+    # check claims against the four summaries, at 0.0048: 0.012 + 0.0192.
     assert (progress.calls, progress.prompt_tokens, progress.completion_tokens) == (9, 10_800, 2_700)
     assert progress.cost == pytest.approx(0.0312)

@@ -1,4 +1,4 @@
-"""A run whose judge gave nothing usable has failed, through whatever door it is looked at."""
+"""A run has failed if its judge gave no usable answer, and every view says so."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def asks_about_summaries(call: Call) -> bool:
 
 @pytest.mark.parametrize(
     ("metrics", "answers"),
-    # Four summaries, each with one rating, or with one share of topics.
+    # There are four summaries, each with one rating or one share of topics.
     [(["coherence"], 4), (["conciseness", "redundancy"], 4), (["topic_preservation"], 4)],
 )
 def test_a_run_for_what_is_no_verdict_fails_too(
@@ -46,7 +46,7 @@ def test_a_run_for_what_is_no_verdict_fails_too(
 def test_questions_that_no_summary_answers_fail_although_the_source_answers_them(
     world: World, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
-    # The source's answers come with the questions that are made up.
+    # The source's answers come with the generated questions.
     llm_server.where(lambda call: WORDS if "questions" in call.question else None)
     run = run_to_end(world.project, llm_judge, ["question_coverage"])
     assert (run.state, run_progress(run).usable) == ("failed", 0)
@@ -59,7 +59,7 @@ def test_a_judge_that_fails_in_the_same_way_again_fails_again_and_says_why(
     first = run_to_end(world.project, llm_judge)
     told = Verdict.objects.count()
     second = run_to_end(world.project, llm_judge)
-    # A failure that repeats itself is not written again.
+    # The same failure is not stored again.
     assert Verdict.objects.count() == told
     assert (first.state, second.state) == ("failed", "failed")
     assert second.stop_reason == first.stop_reason
@@ -97,7 +97,7 @@ def test_with_everything_known_nothing_is_asked_and_nothing_fails(
 def test_a_run_goes_on_where_ratings_fail_and_questions_do_not(
     llm_judge: Judge, llm_server: LLMServer
 ) -> None:
-    # Twelve sets, of which each has an unusable rating: ten without any use in a row would stop it.
+    # Each of twelve sets has an unusable rating; ten sets in a row without any usable answer would stop the run.
     llm_server.always(
         faults.changed(lambda answer: answer | ({"criteria": []} if "criteria" in answer else {}))
     )

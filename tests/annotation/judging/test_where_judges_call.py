@@ -1,4 +1,4 @@
-"""Where a judge calls, and with which key, is said by its row and the allow-list, never by the environment."""
+"""The judge's row and the allow-list decide which server it calls and with which key, never the environment."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def trap(monkeypatch: pytest.MonkeyPatch) -> Iterator[LLMServer]:
-    """A server that everything in the environment points to."""
+    """A server to which all variables of the environment point."""
     with LLMServer() as server:
         for name in ("OPENAI_BASE_URL", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
             monkeypatch.setenv(name, server.base_url)

@@ -1,4 +1,4 @@
-"""Question coverage, conciseness and completeness: what a run says of summaries as wholes."""
+"""Question coverage, conciseness, completeness and other scores of whole summaries from a run."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def ask(project: Project, *texts: str) -> None:
 def test_questions_are_made_up_where_there_are_none(project: Project, llm_judge: Judge) -> None:
     run_to_end(project, llm_judge, ["question_coverage"])
     asked = questions()
-    # One of each of the source's three sentences.
+    # There is one question for each of the source's three sentences.
     assert [question.text for question in asked] == [
         "The mill burned down at night?",
         "Nobody was hurt?",
@@ -79,7 +79,7 @@ def test_questions_belong_to_the_documents_and_serve_every_judge(project: Projec
 
 def test_conciseness_mixes_lengths_with_the_rating(project: Project, llm_judge: Judge) -> None:
     run_to_end(project, llm_judge, ["conciseness"])
-    # The scripted server rates everything .8.
+    # The scripted server gives every rating the value .8.
     assert score_of(project, "elm").conciseness == conciseness(SOURCE, ELM, 0.8)
     assert score_of(project, "oak").conciseness is None
     assert set(Rating.objects.values_list("criterion__name", "value")) == {("conciseness", 0.8)}
@@ -104,7 +104,7 @@ def test_topics_are_named_once_and_looked_for_in_every_summary(
         faults.changed(lambda said: {**said, "topics": ["mill", "June"]} if "topics" in said else said)
     )
     run_to_end(project, llm_judge, ["topic_preservation"])
-    # Elm says mill and not June, fir neither, and the empty one is not asked.
+    # Elm mentions the mill but not June, fir neither, and the empty summary is not asked about.
     assert score_of(project, "elm").topic_preservation == 0.5
     assert Rating.objects.get(summary__system__name="elm").reason == (
         "1 of 2 topics are covered. Missing: June."
@@ -115,7 +115,7 @@ def test_topics_are_named_once_and_looked_for_in_every_summary(
     assert asked == 3
     run_to_end(project, llm_judge, ["topic_preservation"])
     assert len(llm_server.calls) == asked
-    # A summary that comes later is asked about the same topics; these are not asked for again.
+    # A later summary is asked about the same topics, which are not generated again.
     document_set = project.document_sets.get()
     Summary.objects.create(
         document_set=document_set,
@@ -143,7 +143,7 @@ def test_completeness_is_computed_without_asking_anybody(
 
 def test_completeness_says_what_is_missing(project: Project, llm_judge: Judge) -> None:
     run_to_end(project, llm_judge, ["completeness"])
-    # The source has mill, burn, down, night, nobody, hurt, new, one, open, june; elm lacks the last four.
+    # The elements are mill, burn, down, night, nobody, hurt, new, one, open, june; elm lacks the last four.
     assert computed(project, "elm", "completeness") == (
         0.6,
         "6 of 10 elements are covered. Missing: new, one, open, june.",
@@ -154,7 +154,7 @@ def test_redundancy_names_the_sentences_that_repeat(project: Project, llm_judge:
     twice = "The mill burned down. Nobody was hurt. The mill burned down."
     add_document_set(project, SOURCE, external_id="b", reference=ELM, yew=twice)
     run_to_end(project, llm_judge, ["redundancy"])
-    # One of three sentences repeats another; the empty summary of oak has no sentence, so nothing to say of it.
+    # One of three sentences repeats another. The empty summary of oak has no sentences and no score.
     assert score_of(project, "yew").redundancy == pytest.approx(2 / 3)
     assert computed(project, "yew", "redundancy")[1] == "Repeated: The mill burned down."
     assert (score_of(project, "elm").redundancy, score_of(project, "oak").redundancy) == (1.0, None)
@@ -164,7 +164,7 @@ def test_coherence_and_conciseness_are_rated_in_one_call(
     project: Project, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
     run_to_end(project, llm_judge, ["conciseness", "coherence"])
-    # Two summaries have words, elm and fir. The scripted server rates everything .8.
+    # Elm and fir have words. The scripted server gives every rating the value .8.
     assert len(llm_server.calls) == 2
     assert (score_of(project, "elm").coherence, score_of(project, "oak").coherence) == (0.8, None)
     assert score_of(project, "elm").conciseness == conciseness(SOURCE, ELM, 0.8)

@@ -1,4 +1,4 @@
-"""Projects archived, deleted, restored and removed for good."""
+"""Archiving, deleting, restoring and permanently removing projects."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_no_page_changes_an_archived_project(world: World) -> None:
     for route in project_urls:
         if route.name in POSTED and WEB[route.name] not in ARCHIVED_VERBS:
             open_to[route.name] = client.post(ids.address(route)).status_code
-    # Beside those that need EXPORT or MANAGE_MEMBERS: what is exported or who may read changes no row of a score.
+    # Routes that need EXPORT or MANAGE_MEMBERS remain open, because they change no row behind a score.
     assert len(open_to) > 38
     assert {name: code for name, code in open_to.items() if code != 403} == {}
 
@@ -161,7 +161,7 @@ def test_a_removed_project_leaves_no_row_and_no_file(world: World, tmp_path: Pat
     assert left == LEFT
     assert User.objects.count() == accounts_before
     assert list(Project.objects.values_list("slug", flat=True)) == ["quarry"]
-    # What is told to be gone is what was there: nothing was taken from another project.
+    # The reported numbers are those of the project's rows, so nothing of another project was deleted.
     for model, count in before.items():
         name = model._meta.db_table
         if name in gone:
@@ -169,12 +169,12 @@ def test_a_removed_project_leaves_no_row_and_no_file(world: World, tmp_path: Pat
 
 
 LEFT = {
-    # The other project with its owner.
+    # The other project and its owner remain.
     "Project": 1,
     "Membership": 1,
-    # The shared judge, and what workers and it have under way.
+    # The shared judge, and the rows of workers and of their calls, remain.
     **dict.fromkeys(("Judge", "JudgeCall", "Worker"), 1),
-    # What hangs on accounts, or on the installation.
+    # Rows of accounts or of the installation remain.
     **dict.fromkeys(
         (
             "SetupLink",

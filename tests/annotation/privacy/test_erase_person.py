@@ -1,4 +1,4 @@
-"""A person is erased: nothing leads to them any more, and nothing that they answered counts otherwise."""
+"""Erasing a person removes all references to them, and their answers count as before."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ NAMED = "quillmaster"
 
 @pytest.fixture
 def quill(world: World) -> User:
-    """Somebody with all roles who has left a trace wherever people do."""
+    """A person with all roles who has rows in every table where people can have them."""
     fill(world)
     person = User.objects.create_user(
         NAMED,
@@ -75,7 +75,7 @@ def quill(world: World) -> User:
     invited = invite(project=world.project, roles=list(Role.values), by=world.olga, note="Ada Quillmaster")
     accept_invitation(secret=invited.secret, by=person)
     set_roles(project=world.project, person=person, roles=list(Role.values), by=world.olga)
-    # As where it was mailed, to an address that they had before; and again to the one of now.
+    # One invitation was mailed to an earlier address of the person, the other to the current address.
     Invitation.objects.filter(accepted_by=person).update(email="old.quillmaster@example.org")
     again = invite(project=world.project, roles=[Role.VIEWER], by=world.olga)
     Invitation.objects.filter(secret_hash=hash_of(again.secret)).update(email=person.email.upper())
@@ -102,7 +102,7 @@ def quill(world: World) -> User:
         action_flag=CHANGE,
     )
     member = Membership.objects.get(user=person)
-    for key in (member.pk, 0):  # one that is there, and one that was deleted before
+    for key in (member.pk, 0):  # an existing user and a deleted one
         LogEntry.objects.create(
             user=world.olga,
             content_type=ContentType.objects.get_for_model(Membership),
@@ -133,15 +133,15 @@ STAYS_UNDER_THE_PSEUDONYM = {
     "Verdict.person",
 }
 FREE_TEXTS_OF_PEOPLE = {
-    # With `remove_texts`.
+    # These are removed with `remove_texts`.
     "CoverageJudgment.reason",
     "Comment.text",
     "Rating.reason",
     "Verdict.reason",
-    # With the account, or emptied.
+    # These are removed with the account, or emptied.
     "AccountEvent.note",
     "Invitation.note",
-    # The project's own: docs/privacy.md leaves them to the operator.
+    # These belong to the project: docs/privacy.md leaves them to the operator.
     "Guideline.note",
     "Guideline.text",
     "PromptVersion.text",
@@ -149,7 +149,9 @@ FREE_TEXTS_OF_PEOPLE = {
 
 
 def test_every_reference_to_a_person_goes_or_is_known_to_stay() -> None:
-    """Anyone who adds one says here what erasing does with it; what cascades from an account is deleted."""
+    """A new reference to a person must be listed here with the effect of erasing; cascades from the account are
+    deleted.
+    """
     stays, texts = set(), set()
     for model in apps.get_models():
         of_people = [field for field in model._meta.concrete_fields if field.related_model is User]
@@ -168,7 +170,7 @@ def test_every_reference_to_a_person_goes_or_is_known_to_stay() -> None:
 
 
 def traces(*names: str) -> dict[str, list[Any]]:
-    """Every column of every table that contains one of the names."""
+    """Return the rows of every column of every table that contain one of the names."""
     found: dict[str, list[Any]] = {}
     for model in apps.get_models(include_auto_created=True):
         columns = [
@@ -206,7 +208,7 @@ def test_nothing_leads_to_them_any_more(world: World, quill: User) -> None:
 
 
 def test_files_go_where_their_answers_alone_are_left(world: World) -> None:
-    """Their membership ended, and the log's entries are past retention."""
+    """The membership has ended, and the log entries are past their retention, but answers remain."""
     override(check=world.check("alder", 1), by=world.rex, label="no")
     perform(
         request_export(project=world.project, level="answers", format="csv", by=world.olga, named_people=True)
@@ -281,7 +283,7 @@ def test_what_they_wrote_freely_stays_or_goes(world: World, quill: User, remove_
         remove_texts,
     )
     assert (traces("because i, ada") == {}) == remove_texts
-    # Other people's words stay, but for the name.
+    # Other people's texts stay, without the name.
     assert Verdict.objects.filter(person=world.rex, reason="It does not.").exists()
 
 

@@ -63,7 +63,7 @@ def test_an_erased_call_keeps_what_it_cost_and_is_asked_again(world: World, sett
     apply_retention()
     call.refresh_from_db()
     assert (call.request, call.reply, call.prompt_tokens, call.run) == ("", "", 70, run)
-    # Nobody finds it under its question any more, so the question is put to the judge again.
+    # The call is no longer found under its question, so the judge would be asked again.
     assert not JudgeCall.objects.filter(key="old").exists()
     estimate = run_estimate(project=world.project, judge=world.judge, parts=["coverage"])
     assert estimate.erased == 1
@@ -104,7 +104,7 @@ def test_the_log_keeps_what_others_go_by(world: World, settings: Any) -> None:
 
 
 def _made_at(moment: Any) -> None:
-    """The log's entries are from then: added again, for none is ever changed."""
+    """Set the time of the log entries by creating them again, because they cannot be changed."""
     from annotation.privacy.project_rows import unlock_log
 
     rows = list(Event.objects.values("project_id", "verb", "target_kind", "target_id"))

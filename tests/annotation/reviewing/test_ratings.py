@@ -1,4 +1,4 @@
-"""Reviewers rate summaries by own criteria: blind, once each, and as a ranking at the end."""
+"""Reviewers rate summaries by own criteria: blind and once each, with a ranking as the result."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NEAR = Criterion("near", "Is it near?", "yes_no", reads="reference", asked="afte
 
 @pytest.fixture
 def asked(world: World) -> dict[str, str]:
-    """The ids of two criteria by name, and that of unmarked units in force."""
+    """Create two criteria and the criterion about unmarked units, and return the ids of the two by name."""
     set_criteria(world.project, [NEAR, TONE, UNMARKED])
     return dict(world.project.criteria.filter(retired_at=None).values_list("name", "public_id"))
 
@@ -66,7 +66,7 @@ def test_questions_that_read_the_same_are_asked_together_the_reference_last(
     assert (shown.more, shown.left, shown.beside) == (1, 4, ())
     page = rex.get(PAGE).content.decode()
     assert "Is the tone neutral?" in page
-    # Blind: neither the reference nor the system nor anybody's answer.
+    # The page hides the reference, the system and all answers.
     for hidden in (
         "Is it near?",
         "alder",
@@ -152,7 +152,7 @@ def test_the_final_answer_is_peoples_mean_else_the_judges(world: World, asked: d
         judge_rates(world, place, value)
     assert own_inputs(world.project) != before
     found = own_scores(world.project)
-    # (1/4 + 4/4) / 2; the judge's failure does not replace 5, which is 1; 3 of 1 to 5 is the middle.
+    # Alder has (1/4 + 4/4) / 2. Birch keeps its answer 5, worth 1, after the judge's failure. A 3 of 1 to 5 is .5.
     assert {place: found.of(world.summaries[place].pk)[1] for place in (alder, birch, bridge)} == {
         alder: 0.625,
         birch: 1.0,
@@ -161,11 +161,11 @@ def test_the_final_answer_is_peoples_mean_else_the_judges(world: World, asked: d
     assert found.sources["tone"] == {"people", "judge"}
     [table] = leaderboard(world.project, score="tone").tables
     by_system = {row.system: row for row in table.rows}
-    # The mean of the two sets of alder, .625 and .5.
+    # The mean of alder's two sets is that of .625 and .5.
     assert by_system["alder"].scores["tone"].mean == pytest.approx(0.5625, abs=1e-9)
     assert [row.rank for row in table.rows] == [1, 2]
     assert (table.bases["tone"].name, table.ranking.score) == ("judge + corrections", "tone")
-    # A new version of the question starts without answers.
+    # A new version of the question has no answers.
     set_criteria(world.project, [NEAR, Criterion("tone", "Is it calm?", (1, 5)), UNMARKED])
     assert own_scores(world.project).values == {}
 
@@ -181,7 +181,8 @@ def test_the_judge_is_compared_with_blind_ratings(world: World, asked: dict[str,
     judge_rates(world, ("port", "alder"), 3)
     judge_rates(world, ("bridge", "alder"), 3)
     found = {row.system: row for row in rating_bias(world.project)}
-    # Nobody compares birch, which the judge has not rated. Port: .5 against (.75 + 1) / 2; bridge: .5 against .25.
+    # Birch is not compared, because the judge has not rated it. Port: .5 against (.75 + 1) / 2; bridge: .5 against
+    # .25.
     assert found.keys() == {"", "alder"}
     alder = found["alder"]
     assert (alder.summaries, alder.people, alder.judge) == (2, pytest.approx(0.5625), 0.5)

@@ -1,4 +1,4 @@
-"""Random samples of ratings: who is asked first, which answers count, and the estimate on the leaderboard."""
+"""Random samples of ratings: the order of summaries, the answers that count, and the estimate on the leaderboard."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_the_frame_has_shares_and_the_judge_s_ratings_of_before(world: World, to
     judge_rates(world, tone, alder, 1)
     rate(world, "rex", alder, 5)
     [items] = [of_system["alder"] for of_system in framed_ratings(world.project, sample).items.values()]
-    # One summary a set; 4 of 1 to 5 is .75, 5 is 1.
+    # Each set has one summary. On a scale from 1 to 5, 4 is .75 and 5 is 1.
     assert sorted(
         (item.share, item.probability, item.judge or 0.0, item.answer or 0.0) for item in items
     ) == [
@@ -117,7 +117,7 @@ def test_the_leaderboard_shows_the_estimate(world: World, tone: Row, tmp_path: P
         row for each in sets for row in each.summaries.filter(is_summary=True).select_related("system")
     ]
     for number, summary in enumerate(summaries):
-        # Alder's get 2 and 4 in turn, birch's 1; the judge says one more.
+        # Alder gets 2 and 4 in turn and birch 1; the judge rates one more.
         value = 1 if summary.system.name == "birch" else 2 + 2 * (number // 2 % 2)
         judge_rates(world, tone, summary, value + 1)
     sample = sample_ratings(project=world.project, by=world.mona, criterion=tone, size=44)
@@ -129,11 +129,11 @@ def test_the_leaderboard_shows_the_estimate(world: World, tone: Row, tmp_path: P
     basis = table.bases["tone"]
     assert (basis.column, basis.name) == ("tone_estimate", "estimated from 44 ratings")
     means = {row.system: row.scores["tone"] for row in table.rows}
-    # All were sampled: alder's mean is that of .25 and .75 (.5 on "port" and "bridge"), birch's 0, the lowest of the
-    # scale; the judge's are .75 and .25.
+    # All summaries were sampled. Alder's mean is that of .25 and .75 (.5 on "port" and "bridge"), birch's is 0, the
+    # lowest value of the scale; the judge's means are .75 and .25.
     assert means["alder"].mean == pytest.approx(0.5)
     assert means["birch"].mean == pytest.approx(0.0)
-    # None of birch's 22 answers lies above the bottom: 1 - .025^(1/22) = .154.
+    # None of birch's 22 answers is above the lowest value: 1 - .025^(1/22) = .154.
     assert means["birch"].high == pytest.approx(0.154, abs=5e-4)
     assert "estimated" in table.estimates["tone"].sentence.lower()
     rows = exported(world.project, "answers", tmp_path / "answers.jsonl")

@@ -1,4 +1,4 @@
-"""The judge as one more assessor."""
+"""A judge's verdicts as percents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def said(world: World, system: str = "alder") -> list[tuple[str, int, float, tup
 
 
 def test_a_unit_s_percent_is_its_share_of_yes_and_its_marks_the_evidence(world: World) -> None:
-    # The cast's judge: claims 1 and 2 lie in unit 1, claim 3 in unit 2; yes, no, yes with evidence 1.
+    # Claims 1 and 2 belong to unit 1, claim 3 to unit 2; the judge says yes, no, yes with evidence 1.
     assert said(world) == [("lexical", 1, 50.0, (1,)), ("lexical", 2, 100.0, (1,))]
 
 

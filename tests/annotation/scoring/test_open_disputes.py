@@ -1,4 +1,4 @@
-"""The disputes of the adjudicators: answers further apart than the project allows, and a sample of the rest."""
+"""Disputes: answers that differ by more than the project allows."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_changing_the_threshold_rebuilds_the_queue(world: World) -> None:
 
 
 def test_the_judge_s_answer_counts_if_the_project_says_so(world: World) -> None:
-    # The judge said yes of alder's claim 1.
+    # The judge says yes to alder's claim 1.
     answered(world, "no")
     change_project(project=world.project, by=world.olga, dispute_answers="judge")
     assert queue() == [("open", 1.0, 2)]
@@ -100,7 +100,7 @@ def test_a_decision_settles_and_taking_it_back_opens_again(world: World) -> None
 
 def test_percents_of_assessors_differ_by_unit(world: World) -> None:
     differ_on_a_unit(world)
-    # 60 - 20 = 40 points on alder's unit 1; the others are the same twice.
+    # Alder's unit 1 has a difference of 60 - 20 = 40 points; the other answers are equal.
     assert queue() == [("open", 0.4, 2)]
     row = Dispute.objects.get()
     assert (row.comparison, row.unit) == (world.comparison("port", "alder"), world.units("port")[0])
@@ -115,7 +115,7 @@ def test_the_judges_share_of_yes_is_its_percent(world: World) -> None:
     percents = {("alder", 1): 0, ("alder", 2): 100, ("birch", 1): 0, ("birch", 2): 0}
     assess_and_close(world, world.ana, percents)
     change_project(project=world.project, by=world.olga, dispute_answers="judge")
-    # Of alder's unit 1 the judge said yes to one claim of two: .5 against 0. Elsewhere both say the same.
+    # The judge says yes to one of two claims of alder's unit 1, which is .5 against 0; all other answers are equal.
     assert queue() == [("open", 0.5, 2)]
 
 

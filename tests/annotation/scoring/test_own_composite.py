@@ -1,4 +1,4 @@
-"""The composite with a project's own weights: on every page, in the API and in files, with its value by hand."""
+"""The composite with a project's own weights, on every page, in the API and in files; its value is derived by hand."""
 
 from __future__ import annotations
 

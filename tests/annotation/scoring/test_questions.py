@@ -1,4 +1,4 @@
-"""Questions as people see them: what counts, what does not and why, and the formulas with their numbers."""
+"""Closed questions: which answers count, the reasons if they do not, and the formulas with their numbers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PAIRS = {
 
 @pytest.fixture
 def alder(world: World) -> Summary:
-    """Its set has one question of each standing."""
+    """Return alder's summary, whose set has one question of each standing."""
     asked = ask_questions(
         document_set=world.sets["port"], texts=[f"Is it {name}?" for name in PAIRS], by=world.mona
     )
@@ -82,7 +82,7 @@ def test_answers_come_with_their_reasons(world: World, alder: Summary) -> None:
 
 
 def test_question_coverage_with_its_numbers(world: World, alder: Summary) -> None:
-    # kept / (kept + missed) = 1 / 2; one pair lacks an answer.
+    # kept / (kept + missed) = 1 / 2; one pair has no answer.
     assert formula(world, alder, "question_coverage") == (
         0.5,
         "1 yes in both / 2 yes in the source, 1 without an answer",
@@ -123,9 +123,9 @@ def test_people_correct_an_answer_of_the_source_for_all_summaries(world: World) 
         rows = Score.objects.filter(summary__document_set=world.sets["port"], summary__is_summary=True)
         return list(rows.order_by("summary__system__name").values_list("question_coverage", flat=True))
 
-    # The source answers yes to none.
+    # The source answers yes to no question.
     assert coverages() == [None, None]
-    # Yes from the source: alder 1 of 1, birch 0 of 1.
+    # The source answers yes; alder has 1 of 1 and birch 0 of 1.
     given = override(check=source, by=world.rex, label="yes")
     assert (given.check.final_label, given.check.final_source) == ("yes", "reviewer")
     assert coverages() == [1.0, 0.0]
@@ -203,7 +203,7 @@ def test_summarization_names_its_parts(world: World, alder: Summary) -> None:
             side="summary",
         )
         Verdict.objects.create(check_row=check, role="judge", judge=world.judge, label=label)
-    # Alignment 3 / 4, question coverage 1 / 2.
+    # Alignment is 3 / 4 and question coverage 1 / 2.
     assert formula(world, alder, "summarization") == (
         0.5,
         "the lower of alignment 0.750 and question coverage 0.500, which reaches the threshold 0.5",
@@ -212,8 +212,8 @@ def test_summarization_names_its_parts(world: World, alder: Summary) -> None:
 
 def test_conciseness_with_its_numbers(world: World, alder: Summary) -> None:
     rate(world, alder, 0.8)
-    # 13 of 28 words: 1 - (13/28 - .3) / .3 = .4524; 6.5 words a sentence: 1.
-    # .7 · (.6 · .4524 + .4) + .3 · .8 = .47 + .24 = .71.
+    # 13 of 28 words give 1 - (13/28 - .3) / .3 = .4524, and 6.5 words per sentence give 1: .7 · (.6 · .4524 + .4) +
+    # .3 · .8 = .47 + .24 = .71.
     terms = conciseness_terms(SOURCE, SUMMARIES["alder"])
     assert terms.compression == pytest.approx(2 - 13 / 28 / 0.3)
     assert terms.sentences == 1.0

@@ -1,4 +1,4 @@
-"""Scores are derived: thrown away and rebuilt, they come out the same."""
+"""Scores are derived: if they are deleted and rebuilt, they are the same."""
 
 import pytest
 
@@ -29,13 +29,13 @@ def test_rebuilding_from_nothing_gives_the_same(world: World) -> None:
 
 
 def test_uncertainty_is_low_where_the_judge_is_sure(world: World) -> None:
-    # p = .9 -> 1 - |2 * .9 - 1| = .2; p = .2 -> 1 - |.4 - 1| = .4.
+    # p = .9 gives 1 - |2 * .9 - 1| = .2, and p = .2 gives 1 - |.4 - 1| = .4.
     assert round(world.check("alder", 1).uncertainty, 6) == 0.2
     assert round(world.check("alder", 2).uncertainty, 6) == 0.4
 
 
 def test_effect_is_the_share_of_coverage_that_hangs_on_the_answer(world: World) -> None:
-    # Two units of equal weight; two claims share the first, one stands alone in the second.
+    # There are two units of equal weight; the first has two claims and the second one.
     assert [round(check.impact, 6) for check in world.checks("alder")] == [0.25, 0.25, 0.5]
 
 

@@ -1,4 +1,4 @@
-"""Rebuilding everything while somebody answers: their answer is not overwritten by what was read before."""
+"""Rebuilding scores while somebody answers: older reads do not overwrite the new answer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def in_thread(act: Callable[[], object]) -> threading.Thread:
 
 
 def wait_until_somebody_waits() -> None:
-    """Until a session of the database waits for a row of another, or long enough where nobody can tell."""
+    """Wait until a database session waits for a locked row, or long enough if this cannot be observed."""
     if connection.vendor != "postgresql":
         time.sleep(0.5)
         return

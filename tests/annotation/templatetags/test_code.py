@@ -1,4 +1,4 @@
-"""Names in messages are set as code, and nothing else of them becomes markup."""
+"""Names in messages are shown as code, and nothing else becomes markup."""
 
 from __future__ import annotations
 

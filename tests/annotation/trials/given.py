@@ -1,4 +1,4 @@
-"""A project with answers under the first version of the guidelines, and a trial of the second."""
+"""A project with answers under the first version of the guidelines, and a trial of the second version."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SETS = 6
 
 
 def answered(world: World, sets: int = SETS) -> None:
-    """Rex said yes to all claims of the sets, eight each, blind and under version 1; version 2 is current."""
+    """Let Rex answer all claims of the sets, eight each, with yes, blind and under version 1; version 2 is current."""
     lay_sets(world, sets)
     first = write_guidelines(project=world.project, text="Be strict.", by=world.mona)
     Verdict.objects.bulk_create(
@@ -48,7 +48,9 @@ def start(world: World, *, size: int = 30, by_others: bool = False, **more: Any)
 
 
 def answer_all(world: World, trial: GuidelineTrial, *, new: int, old: int, by: User | None = None) -> None:
-    """Answer no to the first checks under the new and the old guidelines, as many as given, yes to the others."""
+    """Answer `new` checks under the new guidelines and `old` checks under the old ones with no, and all others with
+    yes.
+    """
     for is_control, changed in ((False, new), (True, old)):
         for place, row in enumerate(trial.answers.filter(is_control=is_control, label=None)):
             again(world, row, "no" if place < changed else "yes", by=by)

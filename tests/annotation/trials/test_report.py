@@ -1,4 +1,4 @@
-"""The report of a trial: the cost of the change, the moves of answers, the effect on systems."""
+"""The report of a trial: the share of changed answers, the changed labels, and the effect on systems."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_a_systems_average_is_expected_to_move_with_its_answers(world: World) ->
     for row in trial.answers.select_related("check_row__summary__system"):
         is_changed = not row.is_control and row.check_row.summary.system.name == "alder"
         again(world, row, "no" if is_changed else "yes")
-    # Alder lost all its yes under the new guidelines and none under the old ones, birch lost nothing.
+    # All of alder's yes changed under the new guidelines and none under the old ones; birch's did not change.
     found = {row.system: row for row in cost(world).systems}
     assert {name: row.change and row.change.difference for name, row in found.items()} == {
         "alder": -1.0,

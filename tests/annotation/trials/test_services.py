@@ -1,4 +1,4 @@
-"""Trials of guidelines: the sample, who is asked, and what a decision counts."""
+"""Trials of guidelines: the sample, the people who are asked, and the answers that count after a decision."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_mixed_answers_count_by_the_newest(world: World) -> None:
     trial = start(world)
     answer_all(world, trial, new=5, old=10)
     decide_trial(trial=trial, by=world.olga, decision="mix")
-    # Five of the twenty under the new version; those under the old version are never counted.
+    # Five of the twenty answers under the new version are no; answers under the old version never count.
     assert Counter(labels(world).values()) == {"yes": 43, "no": 5, None: 6}
     made = Verdict.objects.filter(guideline=second(world))
     assert {(row.person, row.had_seen) for row in made} == {(world.rex, True)}
@@ -219,7 +219,7 @@ def test_new_answers_only_can_be_taken_back(world: World) -> None:
     trial = start(world)
     answer_all(world, trial, new=5, old=0)
     decide_trial(trial=trial, by=world.olga, decision="new")
-    # 48 old answers are withdrawn, 20 new ones count; the judge decides the others.
+    # 48 old answers are withdrawn and 20 new ones count; the judge decides the other checks.
     assert Counter(labels(world).values()) == {"yes": 15, "no": 5, None: 34}
     sample.refresh_from_db()
     assert sample.cancelled_at is not None

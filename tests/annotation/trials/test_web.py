@@ -51,7 +51,7 @@ def test_a_trial_from_the_form_to_the_decision(world: World, olga: Client, rex: 
         assert rex.post(action, {"label": "no"})["Location"] == DESK
     assert "Nothing is left to answer again." in text(rex, DESK)
     shown = text(olga, page)
-    # Chance decides whether the five answers under the old version are about enough sets for an interval.
+    # Chance decides whether the five answers under the old version come from enough document sets for an interval.
     assert re.search("The new guidelines change (about 0 of 100 answers|no answers, or few)", shown)
     assert "yes → no 10 of 10 5 of 5" in shown
     assert olga.post(f"{page}decide/", {"decision": "mix"})["Location"] == page
@@ -72,7 +72,7 @@ def test_the_desk_names_the_version_and_shows_its_text(world: World, rex: Client
 @pytest.mark.parametrize("by_others", [False, True])
 def test_the_desk_shows_no_answer(world: World, signed_in: SignIn, by_others: bool) -> None:
     start(world, by_others=by_others)
-    # Cleo may see all scores and answers elsewhere.
+    # Cleo may see all scores and answers on other pages.
     client = signed_in(world.cleo if by_others else world.rex)
     Verdict.objects.filter(role="judge").update(reason="judge-reason", probability=0.8128)
     pages = [client.get(DESK).content.decode() for _ in range(2)]

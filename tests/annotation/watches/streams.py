@@ -1,4 +1,4 @@
-"""Streams of summaries in the past, and a worker that does here what is due."""
+"""Streams of summaries in the past, and a worker that does the due work of a watch at once."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def days_ago(days: int) -> date:
 
 
 def watched(project: Project, *, ago: int, **choices: Any) -> Watch:
-    """A watch by day of coverage whose first period began so many days ago."""
+    """Create a daily watch of coverage whose first period began `ago` days ago."""
     wanted = {"length": "day", "scores": ["coverage"], "checks": 0, "smallest_drop": 0.01, **choices}
     return make_watch(project=project, by=None, name="live", starts_on=days_ago(ago), **wanted)
 
 
 def pushed(project: Project, *, ago: int, kept: float, count: int = 12, kind: str = "") -> list[Summary]:
-    """So many summaries of that day at noon, which on average hold this share of their reference's ten sentences."""
+    """Create summaries at noon `ago` days ago, which contain on average this share of the reference's ten sentences."""
     random_one = random.Random(f"{ago} {kept}")
     found = []
     for number in range(count):
@@ -54,14 +54,14 @@ def pushed(project: Project, *, ago: int, kept: float, count: int = 12, kind: st
 
 
 def claim(watch: Watch) -> list[jobs.Claimed]:
-    """The watch's job for a worker of its own, as if the pause since its last look were over."""
+    """Claim the watch's job for a new worker, without waiting for its pause."""
     Job.objects.filter(watch=watch).update(finished_at=None)
     ask_for_watches()
     return jobs.take(jobs.due(Job.Kind.WATCH).filter(watch=watch))
 
 
 def work_off(watch: Watch) -> Watch:
-    """A worker does all that is due of the watch and its runs."""
+    """Do all due work of the watch and its runs."""
     while True:
         for claimed in claim(watch):
             jobs.carry_out(claimed, perform)
@@ -74,12 +74,12 @@ def work_off(watch: Watch) -> Watch:
 
 
 def reopen(watch: Watch) -> None:
-    """As if the days without summaries had not ended yet."""
+    """Reopen the days without summaries, as if they had not ended."""
     WatchPeriod.objects.filter(watch=watch, total=0).delete()
 
 
 def answer(period: WatchPeriod, by: User, *, flipped: float = 0.0) -> None:
-    """A person answers a period's sample as the judge did, except for this share of yes."""
+    """Answer a period's sample as the judge did, except for this share of yes."""
     waiting = list(
         SampledCheck.objects.filter(sample=period.sample, verdict=None).select_related("check_row")
     )

@@ -1,4 +1,4 @@
-"""The doors of watches: pages without scripts, API and command."""
+"""Watches on pages without scripts, in the API and in the command."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_who_sees_changed_answers_is_not_blind_to_them_any_more(
     world.project.memberships.filter(user=world.mona).update(roles=["manager", "reviewer"])
     watch = watched(world.project, ago=2, reference_periods=1)
     check = world.check("alder", 1)
-    # 30 of 150 known checks after none of 150 are far beyond any level.
+    # 30 of 150 known checks changed, after none of 150, which is significant at any level.
     changed = {check.public_id: "no", **{f"gone{number}": "no" for number in range(29)}}
     for ago, found in ((2, {}), (1, changed)):
         start = datetime.combine(days_ago(ago), time(), tzinfo=UTC)
@@ -152,7 +152,7 @@ def test_page_api_command_and_metrics_say_the_same(world: World, mona: Client, c
     said, code = command("--check")
     assert code == 3
     assert said.startswith(f"live: {report['sentence']}")
-    # The mean of the newest period with one.
+    # This is the mean of the newest period that has one.
     mean = next(each["mean"] for each in reversed(report["scores"][0]["points"]) if each["mean"] is not None)
     figures = as_text().decode()
     assert (

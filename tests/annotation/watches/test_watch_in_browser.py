@@ -1,4 +1,4 @@
-"""From pushed summaries to an alarm, in a real browser and in the client."""
+"""From pushed summaries to an alarm, in a real browser and with the client library."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def push(project: Project, *, ago: int, kept: int) -> None:
-    """Twelve summaries that arrived on that day, each with so many of the ten sentences of its reference."""
+    """Push twelve summaries that arrived `ago` days ago, each with `kept` of the reference's ten sentences."""
     rows = []
     for number in range(12):
         sentences = [f"Tram{ago}x{number} reached stop{place}." for place in range(SENTENCES)]

@@ -46,12 +46,12 @@ def test_a_drop_of_the_judges_line_says_that_either_changed(world: World, mailin
     pushed(world.project, ago=3, kept=0.4)
     watch = work_off(watch)
     report = watch_report(watch)
-    # The two days without summaries are no alarm and have no value.
+    # The two days without summaries have no value and cause no alarm.
     assert states(watch) == [("settled", 12)] * 4 + [("settled", 0)] * 2
     assert (report.state, EXIT_CODES[report.state]) == ("worse", 3)
     assert [(alarm.cause, alarm.subject) for alarm in report.alarms] == [("either", "Coverage fell")]
     assert report.scores[0].window == 1
-    # The judge is the lexical one, which answers the anchors as before.
+    # The lexical judge answers the anchors as before.
     assert report.advice.startswith("The judge answers 150 known checks as usual")
     assert [sent.to for sent in mail.outbox] == [["mona@example.org"]]
     assert mail.outbox[0].subject.endswith("Coverage fell")
@@ -73,7 +73,7 @@ def test_peoples_answers_show_a_drop_that_the_judge_does_not_see(world: World) -
     assert [point.answers for point in report.scores[0].points] == [40] * 6 + [0]
     assert {alarm.cause for alarm in report.alarms} == {"summaries"}
     assert report.state == "worse"
-    # People took back 60 % of yes: about 0.8 * 0.6 = 0.48 of the score.
+    # People changed 60 % of yes, which is about 0.8 * 0.6 = 0.48 of the score.
     assert report.scores[0].drop == pytest.approx(0.48, abs=0.15)
 
 
@@ -99,16 +99,16 @@ def test_a_judge_that_changes_is_named_with_the_checks(
     watch = work_off(watched(world.project, ago=6, reference_periods=2))
     steady = watch_report(watch)
     assert [(test.count, test.flips, test.is_alarm) for test in steady.anchors] == [(150, 0, False)] * 2
-    # The first test belongs to the reference; no flip has the p-value 1.
+    # The first test belongs to the reference; without flips, the p-value of the second is 1.
     assert [test.p for test in steady.anchors] == [None, pytest.approx(1.0)]
-    # The server's model changes its mind about three of ten claims, and says so by its name.
+    # The server has a new model with another name, which changes its answers to three of ten claims.
     llm_server.served_model = "scripted-2"
     llm_server.where(flips_three)
     reopen(watch)
     pushed(world.project, ago=3, kept=0.8)
     for claimed in claim(watch):
         jobs.carry_out(claimed, perform)
-    # While a period is judged, a new name asks nothing: the anchors follow at its end.
+    # While a period is judged, a new name has no effect: anchors are asked at the end of the period.
     JudgeCall.objects.create(judge=llm_judge, key="k", step="check", served_model="scripted-2")
     for claimed in claim(watch):
         jobs.carry_out(claimed, perform)
@@ -191,7 +191,7 @@ def test_two_beats_at_once_and_a_killed_worker_judge_each_period_once(world: Wor
     [claimed] = claim(watch)
     ask_for_watches()
     assert claim(watch) == []
-    # The worker dies: its lease ends, and another one takes the job. What the dead one does is not written.
+    # The worker dies: its lease ends and another worker takes the job. Nothing that the first worker does is written.
     Job.objects.filter(pk=claimed.job.pk).update(lease_until=shared_now() - timedelta(seconds=1))
     jobs.reap()
     jobs.carry_out(claimed, perform)
@@ -235,7 +235,7 @@ def test_a_criterion_is_watched_by_the_judges_ratings_and_a_new_version_begins_a
     assert (means[0] >= 0.75, means[1] >= 0.75, means[2]) == (True, True, 0.25)
     assert (report.state, [alarm.cause for alarm in report.alarms]) == ("worse", ["either"])
     assert report.sentence.startswith("The judge's tone fell by")
-    # Anchors are claims, and nobody asked about claims here.
+    # Anchors are claims, and this watch does not judge claims.
     assert report.anchors == ()
     set_criteria(world.project, [Criterion("tone", "Is it calm?", (1, 5), answered_by="judge")])
     reopen(watch)

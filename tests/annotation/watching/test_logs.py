@@ -1,4 +1,6 @@
-"""One id from the web over the worker to the judge's calls, and neither texts nor keys beside it."""
+"""The same request id is in log lines of the web server, the worker and the judge's calls; texts and keys are in
+none.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ Lines = Callable[[], list[dict[str, Any]]]
 
 @pytest.fixture
 def lines() -> Iterator[Lines]:
-    """All that has been logged, as production writes it."""
+    """Capture all log lines in the form of production."""
     written = io.StringIO()
     config = logs.json_lines("INFO")
     config["handlers"]["standard error"]["stream"] = written
@@ -69,7 +71,7 @@ def test_an_import_is_judged_under_one_id_and_no_text_is_logged(
 ) -> None:
     settings.TRUST_REQUEST_ID = True
     judge = scripted(llm_server, monkeypatch)
-    # One call answers with what is no answer, and one is refused in words that repeat the text.
+    # One call gets an unusable answer, and one is refused with a message that repeats the text.
     llm_server.then(faults.status(500, ROW["summary"]), faults.text(ROW["document"]))
     client = client_of("olga")
     pushed = client.post(f"{HERE}push/", {"rows": [ROW]}, format="json")
@@ -119,7 +121,7 @@ def test_an_id_from_outside_is_kept_where_it_is_trusted_and_sane(
 
 def test_the_secret_of_a_link_is_not_logged(client: Any, db: None, lines: Lines) -> None:
     client.get(reverse("invitation", kwargs={"secret": "very-secret-invitation"}))
-    # Without a token of its form, which Django logs with the address.
+    # Django logs a request without a CSRF token with its address.
     refused = Client(enforce_csrf_checks=True).post("/invitations/very-secret-invitation/")
     assert refused.status_code == 403
     logged = lines()

@@ -1,4 +1,4 @@
-"""The page on monitoring, held to what is measured: no alert rests on a metric, label or route that is not there."""
+"""The page on monitoring agrees with the metrics: no alert uses a metric, label or route that does not exist."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TOKEN = "a-token-of-the-operators-choice"
 
 @pytest.fixture
 def families(client: Client, world: World, settings: Any) -> dict[str, set[str]]:
-    """The labels of every metric of an installation."""
+    """Return the labels of every metric of an installation."""
     settings.METRICS_TOKEN = TOKEN
     Run.objects.create(project=world.project, judge=world.judge)
     watch = make_watch(project=world.project, by=None, name="live")

@@ -23,7 +23,7 @@ def test_each_kind_tells_what_waits_and_how_long(world: World) -> None:
     now = timezone.now()
     export_job(world, queued_at=now - timedelta(seconds=90))
     export_job(world, queued_at=now - timedelta(seconds=30))
-    # Between two attempts: it waits, but nobody may take it.
+    # The job waits for another attempt and cannot be taken yet.
     export_job(world, queued_at=now + timedelta(seconds=40), attempt=1)
     export_job(world, state="done", queued_at=now - timedelta(days=1))
     export_job(world, state="working", token="t", lease_until=now)

@@ -1,4 +1,4 @@
-"""The page of an installation's state."""
+"""The page *Status*."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_administrators_say_which_servers_judges_call(
     admin_client.post("/status/servers/allow/", {"url": url})
     server = AllowedServer.objects.get()
     assert url_fault(url) == ""
-    # The path and the port belong to the entry; those of the settings stay allowed.
+    # An entry allows only its path and port; entries of the settings stay allowed.
     assert url_fault("https://llm.example.org:8443/other")
     assert url_fault("https://llm.example.org/v1")
     assert url_fault("http://127.0.0.1:11434/v1") == ""

@@ -1,4 +1,4 @@
-"""Every address of a project, with the ids of a world filled in."""
+"""Every address of a project, with ids of existing rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ids:
-    """Public ids of one row of each kind, all of the project "harbour"."""
+    """Public ids of one row of each kind in the project "harbour"."""
 
     kwargs: dict[str, str]
 
@@ -104,6 +104,6 @@ class Ids:
 
 
 def addresses(world: World, slug: str = "harbour") -> dict[str, str]:
-    """Name and address of every route of a project."""
+    """Return the address of every route of a project, by name."""
     ids = Ids.of(world)
     return {str(route.name): ids.address(route, slug) for route in project_urls}

@@ -1,6 +1,6 @@
-"""axe-core finds nothing on any page, light or dark, and none scrolls sideways.
+"""axe-core finds no fault on any page, light or dark, and no page scrolls sideways.
 
-At one width; at four with `EVERY_WIDTH`, as by `make test-widths`.
+The tests use one width; with `EVERY_WIDTH`, as in `make test-widths`, they use four.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def test_no_violations_in_the_admin(world: World, desk: Desk, width: int) -> Non
 
 
 def admin_pages(world: World) -> list[str]:
-    """Lists, and a row of each way to show one."""
+    """Return the lists, and one row of each kind of page."""
     User.objects.filter(username="olga").update(is_staff=True, is_superuser=True)
     check = world.check("alder", 1)
     override(check=check, by=world.rex, label="no")

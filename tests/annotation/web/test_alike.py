@@ -1,4 +1,4 @@
-"""Letters, p-values and differences as the leaderboard writes them."""
+"""Letters, p-values and differences in the form of the leaderboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A large project of other people costs a small one nothing: no page, list or file reads its rows."""
+"""A large project does not slow a small one down: no page, list or file of the small one reads its rows."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ OF_THE_INSTALLATION = ("FROM django_", "FROM auth_", "FROM axes_", "pg_")
 
 @pytest.fixture
 def beside_a_large_one(world: World) -> World:
-    """Another project of 40,000 checks, each with a verdict of the judge."""
+    """Add another project with 40,000 checks, each with a verdict of the judge."""
     if connection.vendor != "postgresql":
         pytest.skip("the plans are PostgreSQL's")
     other = Project.objects.create(name="Large", slug="large")
@@ -103,14 +103,14 @@ def beside_a_large_one(world: World) -> World:
         batch_size=10_000,
     )
     assert Check.objects.filter(project=other).count() == SETS * SYSTEMS * CLAIMS
-    # Without statistics of what was just written, the planner may join for half an hour.
+    # Without statistics of the new rows, the planner may choose a join that takes half an hour.
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     return world
 
 
 def _touched(plan: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """The number of rows that each scan of a plan has read, including those that a filter removed."""
+    """Yield the number of rows that each scan of a plan has read, including filtered rows."""
     rows = sum(
         plan.get(name, 0)
         for name in ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Index Recheck")

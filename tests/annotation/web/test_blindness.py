@@ -1,4 +1,4 @@
-"""No page of an assessor names the judge or another person; `test_blindness` tests everything else."""
+"""No page of an assessor names the judge or another person; `tests/annotation/test_blindness` tests all other pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unreadable requests are refused with a message, and nothing of them is carried out."""
+"""Unreadable requests are refused with a message, and have no effect."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_where_htmx_asked_it_is_a_notice_and_what_was_typed_stays(mona: Client) 
 
 
 def test_too_many_inputs_are_told(mona: Client, caplog: pytest.LogCaptureFixture) -> None:
-    # A thousand are read; one more is too many.
+    # A form may have a thousand fields.
     answer = mona.post(WRITE, {f"name-{number}": "" for number in range(1001)})
     assert answer.status_code == 413
     assert "more than the limit of 1,000 inputs" in text_of(answer)
@@ -82,7 +82,7 @@ def test_the_admin_says_it_as_well(world: World, mona: Client) -> None:
 
 @pytest.fixture
 def acts(world: World) -> str:
-    """Where the script of Ana's open form sends acts."""
+    """Return the address to which Ana's open form sends acts."""
     assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     return f"/p/harbour/work/sets/{assignment.public_id}/acts/"
 

@@ -1,4 +1,4 @@
-"""From the setup link of an empty installation to a ranking, in a real browser, with a real worker and no shell."""
+"""From the setup link of an empty installation to a ranking, in a real browser with a real worker."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PLACES = [
 
 
 class Clicks:
-    """Clicks, counted; typing and choosing a file are none."""
+    """Counts clicks; typing and choosing a file do not count."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -46,7 +46,7 @@ class Clicks:
 
 @pytest.fixture
 def rows(tmp_path: Path) -> Path:
-    """A file as others write it, 50 rows: alder says what the reference says, birch says nothing of it."""
+    """Write a file of 50 rows: alder repeats the reference, and birch contains nothing of it."""
     path = tmp_path / "rows.csv"
     with path.open("w", newline="") as file:
         write = csv.writer(file)
@@ -90,7 +90,7 @@ def test_from_the_setup_link_to_a_ranking_with_a_judge_that_is_made_in_the_app(
     page.get_by_role("button", name="Use lexical").click()
     page.get_by_role("button", name="Start", exact=True).wait_for()
     assert Project.objects.get().deciding_judge == judge_by_name("lexical")
-    # As if the built-in judge had not been chosen: whichever is made then decides.
+    # The built-in judge is not chosen, so the next judge that is created decides.
     Project.objects.update(deciding_judge=None)
     page.go_back()
     clicks.on(page.get_by_role("link", name="Add a language model"))

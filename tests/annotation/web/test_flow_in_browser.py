@@ -1,7 +1,7 @@
-"""From signing in to the exported row, in a real browser; every number was worked out by hand.
+"""From sign-in to the exported row, in a real browser, with all numbers derived by hand.
 
-The world's "port": alder has 13 of 20 words, so b = 7/20 = .35; birch has 11, so b = 9/20 = .45.
-The judge said yes, no | yes of alder's claims (two in unit 1, one in unit 2) and no, no | no of birch's.
+In the set "port", alder has 13 of 20 words, so b = 7/20 = .35; birch has 11, so b = 9/20 = .45. The judge says yes,
+no and yes for alder's claims (two in unit 1, one in unit 2), and no to all for birch.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ UNREAD_MS = 350
 
 
 def sign_in(page: Page, name: str) -> Page:
-    """The page, which shows nothing yet, of somebody who has signed in: with the cookie of a session, but no form."""
+    """Return an empty page with the session of this person."""
     client = Client()
     client.force_login(User.objects.get(username=name))
     name, session = settings.SESSION_COOKIE_NAME, client.cookies[settings.SESSION_COOKIE_NAME].value
@@ -43,7 +43,7 @@ def sign_in(page: Page, name: str) -> Page:
 
 
 def sign_in_by_form(page: Page, name: str) -> Page:
-    """The page that somebody comes to who signs in with name and password."""
+    """Sign in with name and password, and return the page that follows."""
     page.goto("/accounts/login/")
     page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(f"{name}-secret")
@@ -53,7 +53,7 @@ def sign_in_by_form(page: Page, name: str) -> Page:
 
 
 def judge_alder(page: Page) -> None:
-    """60 % of unit 1 by the first summary unit, 100 % of unit 2 by the second; then close the set."""
+    """Give 60 % to unit 1 by the first summary unit, and 100 % to unit 2 by the second; then close the set."""
     page.goto("/p/harbour/work/")
     page.get_by_role("link", name="Start", exact=True).click()
     page.locator("#see").wait_for()
@@ -70,12 +70,12 @@ def judge_alder(page: Page) -> None:
 
 
 def let_view_scores(world: World) -> None:
-    """Let Rex, who reviews, view the scores too, so that he sees how his answers change them."""
+    """Let Rex also view the scores, so that he sees how his answers change them."""
     world.rex.memberships.update(roles=["reviewer", "viewer"])
 
 
 def answer(page: Page, world: World, system: str, claim: int, label: str, reason: str) -> str:
-    """Answer a check on the review screen; what the page says moved."""
+    """Answer a check on the review page, and return the changes of scores that the page shows."""
     page.goto(f"/p/harbour/review/{world.check(system, claim).public_id}/")
     page.wait_for_timeout(UNREAD_MS)
     page.locator("#reason").fill(reason)
@@ -86,7 +86,7 @@ def answer(page: Page, world: World, system: str, claim: int, label: str, reason
 
 
 def scores(page: Page, world: World, system: str) -> dict[str, str]:
-    """The scores that the page of alder's or birch's summary shows, by name."""
+    """Return the scores on the page of the system's summary, by name."""
     page.goto(f"/p/harbour/scores/summaries/{world.summaries['port', system].public_id}/")
     page.get_by_text("All scores and formulas").click()
     return {
@@ -106,17 +106,17 @@ def test_the_whole_way_from_a_judgment_to_the_exported_row(
 
     judge_alder(ana)
     shown = scores(cleo, world, "alder")
-    # Human first: (.6 + 1) / 2 = .8; X = 2/3 * .8 + 1/3 * .35 = .65.
+    # Human first: (.6 + 1) / 2 = .8, and the composite is 2/3 * .8 + 1/3 * .35 = .65.
     assert (shown["Coverage"], shown["Composite, a = ⅔"]) == ("80 %", "65 %")
 
-    # A unit without percents: birch's unit 1 becomes yes, no = .5, so (.5 + 0) / 2 = .25 and
-    # X = 2/3 * .25 + 1/3 * .45 = .316667.
+    # Birch's unit 1 has no percents and now has yes and no, which is .5: (.5 + 0) / 2 = .25, and the composite is 2/3
+    # * .25 + 1/3 * .45 = .316667.
     moved = answer(rex, world, "birch", 1, "yes", "Closing is planned.")
     assert "Coverage 0.000 → 0.250" in moved
     shown = scores(cleo, world, "birch")
     assert (shown["Coverage"], shown["Composite, a = ⅔"]) == ("25 %", "32 %")
 
-    # A unit with percents, human first: the answer moves claim coverage (2/3 -> 1), not coverage.
+    # The unit has percents, which come first: the answer changes claim coverage (2/3 to 1), not coverage.
     moved = answer(rex, world, "alder", 2, "yes", "It implies the wall.")
     assert "Claim coverage 0.667 → 1.000" in moved
     assert "Coverage does not change because assessors' percents come first." in moved
@@ -127,11 +127,11 @@ def test_the_whole_way_from_a_judgment_to_the_exported_row(
     olga.get_by_label("Blend", exact=True).select_option("weighted")
     olga.get_by_role("button", name="Save").click()
     olga.get_by_role("status").get_by_text("Saved").wait_for()
-    # Weighted, w = .5: unit 1 = .5 * .6 + .5 * 1 = .8, unit 2 = .5 * 1 + .5 * 1 = 1; mean .9.
+    # Weighted with w = .5: unit 1 has .5 * .6 + .5 * 1 = .8, unit 2 has .5 * 1 + .5 * 1 = 1; the mean is .9.
     assert scores(cleo, world, "alder")["Coverage"] == "90 %"
 
-    # Now the answer moves coverage: unit 1 = .5 * .6 + .5 * 1/2 = .55; (.55 + 1) / 2 = .775 and
-    # X = 2/3 * .775 + 1/3 * .35 = .633333.
+    # Now the answer changes coverage: unit 1 has .5 * .6 + .5 * 1/2 = .55; (.55 + 1) / 2 = .775, and the composite is
+    # 2/3 * .775 + 1/3 * .35 = .633333.
     moved = answer(rex, world, "alder", 2, "no", "On second thoughts it does not.")
     assert "Coverage 0.900 → 0.775" in moved
     shown = scores(cleo, world, "alder")

@@ -1,4 +1,4 @@
-"""Anyone who works fast, corrects a slip at once, goes back or loses the connection: what the page says is so."""
+"""People who work fast, correct mistakes at once, go back or lose the connection: the page shows the true state."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SLOW_S = 0.3
 
 
 def slowly(route: Route) -> None:
-    """Hold a request back for a moment, as a distant server would."""
+    """Delay a request, as a distant server would."""
     time.sleep(SLOW_S)
     route.continue_()
 
@@ -48,7 +48,7 @@ def open_form(page: Page, world: World) -> None:
 
 
 def percents() -> dict[int, int | None]:
-    """The stored percent by position of the unit."""
+    """Return the stored percent by position of the unit."""
     rows = CoverageJudgment.objects.filter(is_current=True).values_list("unit__position", "percent")
     return {position: percent for position, percent in rows if position is not None}
 
@@ -82,7 +82,7 @@ def test_what_looks_like_a_slip_is_said_beside_the_unit(world: World, desk: Desk
     page.locator(".slip", has_text="Reference unit 1 has marked summary units but 0 %.").wait_for()
 
 
-# Elsewhere
+# Other pages
 
 
 def test_a_double_click_makes_one_export(world: World, desk: Desk) -> None:

@@ -1,4 +1,4 @@
-"""No click is lost: a server that dies, a sign-in that runs out, two tabs, two devices, and what is refused."""
+"""No input is lost if a server dies, a session ends, two tabs or devices are used, or an act is refused."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ def press(page: Page, keys: str) -> None:
 
 
 def sign_out(page: Page) -> None:
-    """As a session that runs out: the token of forms stays, so that two tabs that ask at once do not give two."""
+    """End the session but keep the CSRF token, so that two tabs that send at once do not get two tokens."""
     page.context.clear_cookies(name=settings.SESSION_COOKIE_NAME)
 
 
 def come_back(page: Page) -> None:
-    """Send the page the browser's event of a person who returns to it."""
+    """Send the browser's event for a return to the page."""
     page.evaluate("dispatchEvent(new Event('focus'))")
 
 
 def cut_off(page: Page) -> None:
-    """Nothing gets out of this page any more, nor from it as it is left.
+    """Block all requests of the page, including those sent while it is left.
 
-    What a page sends as it is left goes past Playwright's routes and past being offline.
+    Requests that a page sends while it is left ignore Playwright's routes and its offline mode.
     """
     page.evaluate("() => { window.fetch = () => Promise.reject(new TypeError('cut off')) }")
 
@@ -78,7 +78,7 @@ def leave_unheard(page: Page, assignment: Assignment, keys: str) -> None:
 
 
 def told(assignment: Assignment) -> list[tuple[int, int | None, list[int]]]:
-    """Every judgment that was saved, in the order in which it came: position of the unit, percent, marks."""
+    """Return every saved judgment in order: position of the unit, percent, marks."""
     rows = CoverageJudgment.objects.filter(reading__assignment=assignment).order_by("pk")
     return [
         (position or 0, percent, marks)
@@ -92,14 +92,14 @@ def standing(assignment: Assignment) -> dict[int, int | None]:
 
 
 def judge(assignment: Assignment, world: World, unit: int, percent: int) -> None:
-    """An act of Ana's from another device."""
+    """Save an act of Ana from another device."""
     reading = assignment.readings.select_related("comparison__reference").order_by("position")[0]
     place = reading.comparison.reference.units.get(position=unit)
     act = UnitAct(reading.public_id, place.public_id, percent)
     save_acts(assignment=assignment, by=world.ana, acts=[act], all_or_none=True)
 
 
-# A server of one's own, to kill
+# A server that can be killed
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_nothing_is_lost_when_the_server_dies_in_mid_form(
     open_set(page, assignment)
     press(page, "4")
     saved(page)
-    # Until the next summary is here.
+    # Wait for the next summary.
     page.wait_for_load_state("networkidle")
     server.kill()
     press(page, "b")
@@ -155,7 +155,7 @@ def test_what_waits_outlives_the_page(world: World, desk: Desk) -> None:
     page.locator("#saved", has_text="Not saved yet: 4").wait_for()
     page.route("**/acts/", lambda route: route.abort())
     page.reload()
-    # What the server does not have yet is put back onto the form.
+    # The form shows again what the server has not received.
     page.locator("#progress", has_text="3 of 6").wait_for()
     page.locator("#saved", has_text=WAITING).wait_for()
     assert page.locator("[data-summary='1'] .chip").count() == 1
@@ -215,7 +215,7 @@ def test_acts_of_one_person_are_not_sent_as_another(world: World, desk: Desk) ->
     page.bring_to_front()
     come_back(page)
     page.locator("#keeping", has_text=NOT_THERE).wait_for()
-    # A stranger sees nothing of it, and has no button that would discard it.
+    # Another person sees nothing of the form, and has no button that would discard the acts.
     assert page.locator("#see, #bar, #trail, #saved, [data-sheet]").filter(visible=True).count() == 0
     assert page.locator("#keeping button").count() == 0
     press(page, "6su")
@@ -240,7 +240,7 @@ def test_what_was_on_its_way_when_the_page_was_left_arrives(world: World, desk: 
     page.route("**/acts/", lambda route: held.append(route), times=1)  # noqa: PLW0108 - a bound method is refused
     page.goto("/p/harbour/work/")
     close = page.get_by_role("button", name="Close the set")
-    # Closed at once, the set would be submitted without it.
+    # Closing at once would submit the set without the unsaved act.
     close.and_(page.locator(":disabled")).wait_for()
     assert told(assignment) == [(1, 0, []), (2, 0, [])]
     held.pop().continue_()
@@ -276,7 +276,7 @@ def test_two_browsers_equal_acts_once_and_a_newer_version_with_both_values(world
     for page in (laptop, phone):
         press(page, "4")
         saved(page)
-    # Said in both, saved once.
+    # Both tabs gave this answer, and it is saved once.
     assert told(assignment) == [(1, 60, [])]
     press(phone, "c5")
     saved(phone)
@@ -289,7 +289,7 @@ def test_two_browsers_equal_acts_once_and_a_newer_version_with_both_values(world
     ]
     assert row.locator("td").first.inner_text() == "Summary 1: Its wall is weak."
     assert violations(laptop) == []
-    # Work goes on beside it, also on the same unit.
+    # Work can continue meanwhile, also on the same unit.
     press(laptop, "2")
     row.locator("p", has_text="20 % · marked: a").wait_for()
     assert standing(assignment) == {1: 60, 2: 80}
@@ -301,7 +301,7 @@ def test_two_browsers_equal_acts_once_and_a_newer_version_with_both_values(world
     phone.locator(".unit output", has_text="20 %").wait_for()
     saved(phone)
     assert standing(assignment) == {1: 60, 2: 20}
-    # What stands is what the next change follows.
+    # The next change follows the current value.
     press(phone, "kk6")
     saved(phone)
     assert standing(assignment) == {1: 100, 2: 20}
@@ -378,7 +378,7 @@ def test_what_was_typed_is_there_after_back(world: World, desk: Desk) -> None:
     assert standing(assignment) == {1: 60}
 
 
-# What the server does not take
+# Refused acts
 
 
 def test_a_refused_act_says_why_and_holds_nothing_up(world: World, desk: Desk) -> None:
@@ -393,7 +393,7 @@ def test_a_refused_act_says_why_and_holds_nothing_up(world: World, desk: Desk) -
     page.locator(".slip.refused", has_text="Not saved: This reference unit is no longer in this").wait_for()
     saved(page)
     assert told(assignment) == [(2, 0, [])]
-    # What was refused can be said again.
+    # A refused value can be given again.
     gone.public_id = before
     gone.save(update_fields=["public_id"])
     press(page, "kk4")

@@ -1,4 +1,4 @@
-"""Long lists: searched, sorted by their heads and read page by page, without scripts."""
+"""Long lists: searching, sorting by heads and paging, without scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A list in a real browser: sorted, searched and continued in place, and by links where scripts do not run."""
+"""A list in a real browser: sorted, searched and continued in place, or by links without scripts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_list_is_sorted_searched_and_continued(world: World, desk: Desk, *, sc
     expect(rows.first).to_contain_text("Act 0")
     assert page.locator("th[aria-sort=ascending]").count() == 1
     page.get_by_role("link", name="Show more").click()
-    # With scripts the next five stand below the first five, without they stand alone.
+    # With scripts, the next five rows follow the first five; without scripts, they replace them.
     expect(rows).to_have_count(10 if scripts else 5)
     expect(rows.last).to_contain_text("Act 9")
     page.get_by_role("searchbox").fill("act 11")

@@ -1,4 +1,4 @@
-"""Whole numbers of forms: none is larger than a column holds, and no number of digits makes a fault."""
+"""Whole numbers in forms: each is at most what a column can store, and no number of digits causes an error."""
 
 from __future__ import annotations
 

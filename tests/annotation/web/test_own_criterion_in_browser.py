@@ -1,4 +1,4 @@
-"""From an empty project to a ranking by an own criterion that a judge and two people answered, in a real browser."""
+"""From an empty project to a ranking by an own criterion, which a judge and two people rated, in a real browser."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def through(page: Page, clicks: Clicks, group: str, door: str) -> None:
 
 
 def rates(page: Page, clicks: Clicks, keys: str) -> None:
-    """Rate some summaries, each by the three questions of the set."""
+    """Rate some summaries by the three questions of the set."""
     clicks.on(page.get_by_role("link", name="Ratings"))
     for left in range(50, 50 - RATED, -1):
         page.get_by_text(f"{left} summaries to rate").wait_for()
@@ -74,7 +74,7 @@ def test_from_an_empty_project_to_a_ranking_by_an_own_criterion(
         clicks.on(page.get_by_role("button", name="Save"))
         clicks.on(page.get_by_role("button", name="Start", exact=True))
         page.get_by_role("link", name="View ranking").wait_for()
-        # Three answers to each of the 50 summaries, in the calls that the judge makes anyway.
+        # There are three answers for each of the 50 summaries, and they need no additional calls.
         assert Rating.objects.filter(role="judge", value__isnull=False).count() == 150
         for name, keys in (("rex", "523"), ("cleo", "422")):
             own = sign_in(desk(), name)

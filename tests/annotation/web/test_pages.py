@@ -32,7 +32,7 @@ FORBIDDEN = re.compile(r"<style|\sstyle=|<script(?![^>]*\ssrc=)|\son[a-z]+=|hx-o
 
 @pytest.fixture
 def pages(world: World, signed_in: SignIn) -> dict[str, str]:
-    """The HTML of every page that an owner, and the assessor of the open work, can open."""
+    """Return the HTML of every page that an owner, and the assessor of the open work, can open."""
     owner, ana = signed_in(world.olga), signed_in(world.ana)
     html = {"sign-in": world_sign_in()}
     for name, address in addresses(world).items():
@@ -54,7 +54,6 @@ def world_sign_in() -> str:
 
 
 def faults_of(html: str) -> list[str]:
-    """The faults of a page."""
     ids = Counter(re.findall(r'\sid="([^"]+)"', html))
     forms = re.findall(r'<form[^>]*method="post".*?</form>', html, flags=re.DOTALL)
     headings = len(re.findall(r"<h1[ >]", html))
@@ -70,7 +69,7 @@ def faults_of(html: str) -> list[str]:
 
 
 def test_every_page_gives_what_all_pages_owe_and_a_title_that_tells_it_apart(pages: dict[str, str]) -> None:
-    """In one test: the pages are slow to make."""
+    """This is one test, because rendering the pages is slow."""
     found = {name: faults_of(html) for name, html in pages.items()}
     assert {name: faults for name, faults in found.items() if faults} == {}
     titles = {name: re.search(r"<title>(.*?)</title>", html, re.DOTALL) for name, html in pages.items()}

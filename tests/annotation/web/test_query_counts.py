@@ -1,4 +1,4 @@
-"""No page asks the database more often because there is more in it."""
+"""The number of queries of a page does not depend on the number of rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MORE = 4
 
 
 def grow(world: World) -> None:
-    """More of all that pages list: sets, systems, claims, answers, disputes, people and what they write, projects."""
+    """Add rows of all lists: sets, systems, claims, answers, disputes, people and their texts, projects."""
     for check in add_checks(world, MORE):
         Verdict.objects.create(check_row=check, role="judge", judge=world.judge, label="no")
         override(check=check, by=world.cleo, label="yes")
@@ -55,7 +55,7 @@ def grow(world: World) -> None:
 
 
 def write_here(world: World, name: str) -> None:
-    """A further member, an invitation, a version of the guidelines, a comment, a judge and a panel."""
+    """Add a member, an invitation, a version of the guidelines, a comment, a judge and a panel."""
     Membership.objects.create(project=world.project, user=User.objects.create_user(name), roles=["reviewer"])
     invite(project=world.project, roles=["viewer"], by=world.olga)
     write_guidelines(project=world.project, text=f"As in {name}.", by=world.mona)
@@ -65,7 +65,7 @@ def write_here(world: World, name: str) -> None:
 
 
 def add_questions(world: World, number: int, *, first: int) -> None:
-    """Questions about "port" that the judge has answered from the source and from alder's summary."""
+    """Add questions about "port" that the judge has answered from the source and from alder's summary."""
     for position in range(first, first + number):
         question = make_question(world.sets["port"], f"Is it {position}?", position=position, origin="person")
         for summary in (None, world.summaries["port", "alder"]):
@@ -114,7 +114,7 @@ def test_the_number_of_queries_does_not_grow(world: World, signed_in: SignIn) ->
     pages = {page: (signed_in(person), address) for page, (person, address) in addresses(world).items()}
 
     def counts() -> dict[str, int]:
-        # The first sight of a check is kept, and so are statistics after a change; later sights write nothing.
+        # The first request stores looks and statistics; later requests write nothing.
         for client, address in pages.values():
             client.get(address)
         found = {}

@@ -1,4 +1,4 @@
-"""The refusals of people who are signed out, outside, not allowed or too late, as a page and as a notice."""
+"""Refusals of people who are signed out, outside of the project, not allowed or too late, as pages and as notices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No template, message, script or description of the API uses a word that docs/words.md has retired."""
+"""No template, message, script or description in the API uses a word that docs/words.md excludes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SQL = re.compile(r"\b(SELECT|FROM|WHERE|JOIN|VALUES|INSERT|UPDATE|SET|ON)\b")
 
 
 def of_templates() -> Iterator[str]:
-    """What people read or hear of a page, without its tags."""
+    """Yield the texts of templates that people read or hear, without tags."""
     for path in (ROOT / "templates").rglob("*.html"):
         read_out = re.sub(
             r'<[^>]*?\b(?:title|aria-label|placeholder|alt)="([^"]*)"', r" \1 <", path.read_text()
@@ -28,9 +28,9 @@ def of_templates() -> Iterator[str]:
 
 
 def of_messages() -> Iterator[str]:
-    """The strings of modules that hold several words, but for docstrings, what an assert says, and SQL."""
+    """Yield the strings of modules with several words, except docstrings, messages of assertions, and SQL."""
     for path in (ROOT / "annotation").rglob("*.py"):
-        # The sample project's stories are texts, not ours.
+        # The texts of the sample project are no part of the product's wording.
         if {"migrations", "demo"} & set(path.parts):
             continue
         nodes = list(ast.walk(ast.parse(path.read_text())))

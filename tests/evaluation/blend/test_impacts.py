@@ -1,4 +1,4 @@
-"""The largest change of coverage by one more answer."""
+"""The impact: the largest change of coverage by another answer."""
 
 from dataclasses import replace
 from typing import Literal
@@ -23,7 +23,7 @@ def unit(name: str, *labels: Label | None, **columns: object) -> ScoredUnit:
 
 
 def test_claims_share_their_units_weight() -> None:
-    # Weights 1 and 3: a claim of two in u moves 1/2 of 1/4, the only one of v all of 3/4.
+    # The weights are 1 and 3: a claim of two in u changes 1/2 of 1/4, the only claim in v changes 3/4.
     effects = flip_impacts(summary(unit("u", "yes", "no"), unit("v", "yes", weight=3.0)))
     assert effects == pytest.approx({"u0": 0.125, "u1": 0.125, "v0": 0.75})
 
@@ -42,7 +42,7 @@ def test_a_decided_unit_does_not_move() -> None:
 
 
 def test_an_unscored_claim_counts_by_the_farther_outcome() -> None:
-    # u stands at 1 over one scored claim; a "no" on the other makes it 1/2.
+    # u has the value 1 from one scored claim; a "no" to the other makes it 1/2.
     assert flip_impacts(summary(unit("u", "yes", None)))["u1"] == pytest.approx(0.5)
 
 

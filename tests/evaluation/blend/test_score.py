@@ -1,4 +1,4 @@
-"""The blend, against values computed by hand."""
+"""The blend, compared with values derived by hand."""
 
 from typing import Any
 
@@ -47,7 +47,11 @@ def score_of(*units: ScoredUnit, **options: Any) -> SummaryScore:
         ({"judge": "yes", "rule": "no"}, "no", "rule"),
         ({"judge": "yes", "rule": "no", "reviewer": "unsure"}, "unsure", "reviewer"),
         ({"judge": "yes", "reviewer": "no", "adjudicated": "yes"}, "yes", "adjudicator"),
-        ({"reviewer": "yes"}, "yes", "reviewer"),  # a person scores what the judge left unscored
+        (
+            {"reviewer": "yes"},
+            "yes",
+            "reviewer",
+        ),  # a person's answer scores a claim that the judge left unscored
     ],
 )
 def test_the_final_verdict_follows_the_order_of_precedence(
@@ -98,7 +102,7 @@ def test_claims_give_their_share_of_yes() -> None:
     assert (coverage.value, coverage.source) == (1 / 3, "claims")
     assert coverage.human_share == 1 / 3
     assert (coverage.scored_claims, coverage.unscored_claims) == (3, 1)
-    assert coverage.judge_share == 2 / 3  # the judge alone said yes, no, yes
+    assert coverage.judge_share == 2 / 3  # the judge says yes, no, yes
     assert coverage.human_value is None  # people did not answer every claim
 
 
@@ -160,8 +164,9 @@ def test_the_published_row_of_duc_2002() -> None:
 
 
 def test_all_figures_of_a_mixed_comparison() -> None:
-    # a: percents 60, 80 -> .7 (h 1, judge 1/2, human .7); b: judge yes, reviewer said no, one unscored
-    # -> 1/2 (h 1/2, judge 1, human none); c: nothing. Weights 1, 3, 1.
+    # Unit a has 60 and 80 %, which is .7 (h 1, judge 1/2, human .7). Unit b has yes from the judge, no from the
+    # reviewer, and an unscored claim, which is 1/2 (h 1/2, judge 1, no human value). Unit c has nothing. The weights
+    # are 1, 3, 1.
     result = score_of(
         ScoredUnit("a", percents=(60, 80), claims=judged("yes", "no")),
         ScoredUnit("b", 3.0, claims=(*judged("yes", None), ScoredClaim("r", judge="yes", reviewer="no"))),
@@ -173,7 +178,7 @@ def test_all_figures_of_a_mixed_comparison() -> None:
     assert result.coverage_judge == pytest.approx(0.875)  # (.5 + 3 * 1) / 4
     assert result.coverage_human is None
     assert result.human_share == pytest.approx(0.625)  # (1 + 3 * .5) / 4
-    assert result.claim_coverage == 0.5  # finals yes, no, yes, None, no
+    assert result.claim_coverage == 0.5  # the final verdicts are yes, no, yes, None, no
     assert (result.claims, result.claims_unscored) == (5, 1)
     assert result.flags == ("unscored:1", "partial:1")
     assert result.composite_2_3 == pytest.approx(2 / 3 * 0.55 + 1 / 3 * 0.5)
@@ -186,7 +191,7 @@ def test_an_override_inside_a_unit_with_percents_moves_claim_coverage_alone() ->
     )
     assert score_of(before).coverage == score_of(after).coverage == 0.6
     assert (score_of(before).claim_coverage, score_of(after).claim_coverage) == (0.0, 0.5)
-    # Under the weighted blend it moves both: (.6 + 0) / 2 = .3 to (.6 + .5) / 2 = .55.
+    # Under the weighted blend the answer also changes the coverage: (.6 + 0) / 2 = .3 becomes (.6 + .5) / 2 = .55.
     assert score(summary_of(before), WEIGHTED).coverage == pytest.approx(0.3)
     assert score(summary_of(after), WEIGHTED).coverage == pytest.approx(0.55)
 
@@ -213,7 +218,7 @@ def test_a_reference_of_fewer_than_three_claims_is_flagged(count: int, *, is_fla
     assert ("few_claims" in found.flags) is is_flagged
 
 
-# What is mostly unscored
+# Too few scored claims
 
 
 def test_one_yes_and_four_unscored_give_no_score_but_a_flag() -> None:
@@ -222,7 +227,7 @@ def test_one_yes_and_four_unscored_give_no_score_but_a_flag() -> None:
     assert (found.coverage, found.coverage_judge, found.claim_coverage, found.alignment) == (None,) * 4
     assert (found.human_share, found.factual_alignment, found.summarization) == (None, None, None)
     assert "mostly_unscored" in found.flags
-    # The small functions keep their value.
+    # These functions ignore the rule.
     assert (alignment(few), claim_coverage(few)) == (1.0, 1.0)
 
 
@@ -231,8 +236,8 @@ def test_one_yes_and_four_unscored_give_no_score_but_a_flag() -> None:
     [
         (("yes", None), 0.5, 1.0, False),  # half is enough
         (("yes", None, None), 0.5, None, True),
-        (("yes", None, None), 0.0, 1.0, True),  # let stand, and told
-        (("yes", "no", None), 0.7, None, True),  # 2 of 3 is less than asked for
+        (("yes", None, None), 0.0, 1.0, True),  # the score stays and gets the flag
+        (("yes", "no", None), 0.7, None, True),  # 2 of 3 is less than required
         (("yes", "no", None), 2 / 3, 0.5, False),
         ((None, None), 0.5, None, False),  # nobody has answered yet
     ],
@@ -249,7 +254,7 @@ def test_the_least_share_of_scored_claims(
 def test_a_percent_scores_all_claims_of_its_unit_for_coverage() -> None:
     units = (ScoredUnit("u", percents=(40,), claims=judged(None, None)), ScoredUnit("v", claims=judged(None)))
     found = score_of(*units)
-    # 2 of 3 claims stand under a percent; of the claims themselves none is scored.
+    # 2 of 3 claims belong to a unit with a percent; none of the claims themselves is scored.
     assert (found.coverage, found.claim_coverage) == (0.4, None)
     assert "mostly_unscored" not in found.flags
 
@@ -281,7 +286,8 @@ def test_claims_that_are_units_weigh_as_given() -> None:
 
 
 def test_several_model_summaries_are_averaged() -> None:
-    # First: coverage 1, claims 1/1. Second: coverage .5, claims 1/2. Judge shares are the same.
+    # The first reference has coverage 1 and claims 1/1, the second coverage .5 and claims 1/2. The judge's shares are
+    # equal.
     result = score(
         ScoredSummary(
             "s",
@@ -342,7 +348,7 @@ def test_a_reference_without_claims_is_covered_and_flagged() -> None:
         ((), False, set()),
         (["over_length"], True, set()),
         (["no_claims", "over_length"], False, {"claim_coverage", "factual_alignment", "summarization"}),
-        # Questions do not rest on claims, so neither does a summarization by them.
+        # Questions do not depend on claims, and neither does a summarization score from questions.
         (["no_claims"], True, {"claim_coverage", "factual_alignment"}),
     ],
 )
@@ -379,7 +385,7 @@ def test_claims_that_nobody_looked_for_are_not_covered() -> None:
 def test_an_empty_summary_covers_nothing_by_rule(unit: ScoredUnit) -> None:
     result = score_of(unit, summary_length=0, target=100, is_empty=True, summary_claims=judged("yes"))
     assert (result.coverage, result.coverage_judge, result.brevity) == (0.0, 0.0, 1.0)
-    # The published adjusted mean 0.333 of an empty summary (AP890925-0124, summary 17): 1/3 * 1.
+    # The published adjusted mean of an empty summary is 0.333 (AP890925-0124, summary 17), which is 1/3 * 1.
     assert result.composite_2_3 == pytest.approx(1 / 3)
     assert result.alignment is None
     assert result.summarization is None
@@ -431,7 +437,7 @@ def test_words_of_a_script_without_spaces_give_no_brevity() -> None:
 
 
 def test_alignment_family() -> None:
-    # Claim coverage 1/2, alignment 2/3: harmonic mean 2 * (1/3) / (7/6) = 4/7.
+    # Claim coverage is 1/2 and alignment 2/3; their harmonic mean is 2 * (1/3) / (7/6) = 4/7.
     summary = (*judged("yes", "no"), ScoredClaim("r", judge="no", reviewer="yes"), ScoredClaim("u"))
     result = score_of(ScoredUnit("a", claims=judged("yes", "no")), summary_claims=summary)
     assert result.alignment == pytest.approx(2 / 3)

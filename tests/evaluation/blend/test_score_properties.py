@@ -1,4 +1,4 @@
-"""Properties of the blend for any answers by anyone."""
+"""Properties of the blend that hold for any answers."""
 
 from dataclasses import asdict, replace
 

@@ -1,4 +1,4 @@
-"""Calls kept in a file."""
+"""Calls stored in a file."""
 
 import asyncio
 import sqlite3

@@ -1,4 +1,4 @@
-"""Gates over whole evaluations by the offline judge, whose coverage of these sentences is plain to see."""
+"""Gates over whole evaluations by the offline judge, whose coverage of these sentences is known."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,7 +32,9 @@ REFERENCE = " ".join(SENTENCES)
 
 
 def rows(counts: Sequence[int], system: str = "alder", **more: str) -> list[GateSummary]:
-    """A document each, whose summary has so many of the reference's five sentences: coverage is count / 5."""
+    """Make a document for each count; its summary has this number of the reference's five sentences, so coverage is
+    count / 5.
+    """
     return [
         GateSummary(
             f"d{place:02}",
@@ -71,11 +73,11 @@ def test_without_bars_nothing_can_fail() -> None:
 
 @pytest.mark.parametrize(
     ("bar", "answer", "code"),
-    # Whatever it is worth, the mean of 1, 1, 1, 1 and the one that is missing lies in 0.8 to 1.
+    # The mean of 1, 1, 1, 1 and the missing score is between 0.8 and 1, whatever the missing score is.
     [(0.8, "pass", 0), (0.9, "cannot tell", 4)],
 )
 def test_what_is_unscored_may_be_anything(bar: float, answer: str, code: int) -> None:
-    # An empty summary states nothing, so it has no alignment.
+    # An empty summary has no claims, so it has no alignment.
     report = gated([5, 5, 5, 5, 0], metrics=["alignment"], fail_under={"alignment": bar})
     (check,) = report.checks
     assert (check.answer, report.exit_code) == (answer, code)
@@ -108,16 +110,18 @@ def test_where_no_reply_was_usable_the_gate_has_failed_whatever_is_computed(
 @pytest.mark.parametrize(
     ("before", "by", "answer", "code"),
     [
-        # 0.2 lower in eight documents and 0.4 in two, 0.24 on average: 0.2 is reached, 0.4 is not.
+        # Coverage is lower by 0.2 in eight documents and by 0.4 in two, 0.24 on average: the margin 0.2 is reached,
+        # 0.4 is not.
         ([4] * 8 + [5] * 2, 0.2, "fail", 3),
         ([4] * 8 + [5] * 2, 0.4, "pass", 0),
-        # Lower by the same everywhere: without any spread nobody can tell of other documents.
+        # All differences are equal, so there is no interval and no answer about other documents.
         ([4] * 10, 0.1, "cannot tell", 4),
         ([4] * 10, 0.3, "cannot tell", 4),
-        # 0.2 up and 0.2 down in turn: no difference on average, and its interval is about 0.14 wide each way.
+        # Coverage alternates between 0.2 more and 0.2 less: the mean difference is 0, with an interval of about 0.14
+        # each way.
         ([4, 2] * 5, 0.02, "cannot tell", 4),
         ([4, 2] * 5, 0.2, "pass", 0),
-        # Four documents are too few to tell anything of others, unless nothing has changed.
+        # Four documents are too few for an interval, but unchanged summaries pass.
         ([4] * 4, 0.02, "cannot tell", 4),
         ([3] * 4, 0.02, "pass", 0),
     ],
@@ -131,7 +135,7 @@ def test_worse_by_a_margin_is_fail_pass_or_cannot_tell(
 
 
 def test_a_comparison_is_paired_with_an_interval() -> None:
-    # Lower by 0.2 in 4 of 6 documents and the same in 2.
+    # Coverage is lower by 0.2 in 4 of 6 documents and equal in 2.
     report = gated([3, 3, 3, 3, 3, 3], [4, 4, 4, 4, 3, 3])
     compared = report.systems[0].differences["coverage"]
     assert compared.mean == pytest.approx(-0.8 / 6)
@@ -139,7 +143,7 @@ def test_a_comparison_is_paired_with_an_interval() -> None:
 
 
 def swapped(row: GateSummary) -> GateSummary:
-    """The same in other words, with the same coverage: three sentences of the five, in another order."""
+    """Change the words of a row but not its coverage: three of the five sentences in another order."""
     return replace(row, text=replace(row.text, summary=" ".join(reversed(SENTENCES[:3]))))
 
 
@@ -168,7 +172,7 @@ def test_the_same_summaries_are_no_worse_and_have_no_interval_either() -> None:
 
 
 def test_documents_of_a_group_are_resampled_together() -> None:
-    """Ten documents in two groups are two clusters: too few for an interval."""
+    """Ten documents in two groups are two clusters, which are too few for an interval."""
     some = rows([5, 3, 3, 2, 2], group="one") + [
         GateSummary(f"e{row.document_id}", row.system, row.text, "two") for row in rows([5, 3, 3, 2, 2])
     ]
@@ -282,7 +286,7 @@ def test_a_margin_of_nothing_is_refused() -> None:
 
 
 def test_a_scale_multiplies_summarization_and_passed_goes_by_the_threshold() -> None:
-    # Three of five sentences: coverage 0.6, alignment 1.
+    # Three of five sentences give coverage 0.6 and alignment 1.
     asked: dict[str, Any] = {"n_questions": 0, "scale": 10, "fail_under": {"summarization": 6}}
     report = gated([3] * 5, metrics=["summarization"], threshold=0.7, **asked)
     assert report.systems[0].means["summarization"].mean == pytest.approx(6.0)
@@ -298,7 +302,7 @@ def test_another_served_model_is_told_from_the_stored_calls(tmp_path: Path, llm_
         return run_gate(rows(counts), judge=judge, metrics=["alignment"], store=store, **options)
 
     assert (asked([3], "one").model_changes, asked([3], "one").exit_code) == ((), 0)
-    # The next release is answered by another model; so it is while nothing but stored calls of both is read.
+    # Another model answers the next release. The model change is also found if only stored calls are read.
     changed = asked([3, 4], "two")
     assert changed.exit_code == 4
     assert "answered as one, then as two" in changed.model_changes[0]
@@ -323,7 +327,7 @@ def report() -> GateReport:
 
 def test_junit_has_a_case_for_each_question(report: GateReport) -> None:
     gate = ElementTree.fromstring(gate_report_text(report, "junit"))
-    # alder is below .7 and worse by .05; both lack brevity, for there is no target length.
+    # alder is below .7 and worse by .05; both systems lack brevity, because there is no target length.
     assert {name: gate.get(name) for name in ("tests", "failures", "errors")} == {
         "tests": "6",
         "failures": "2",
@@ -345,7 +349,7 @@ def test_the_table_answers_line_by_line(report: GateReport) -> None:
 
 
 def test_a_bar_is_shown_with_as_many_digits_as_tell_it_apart() -> None:
-    # A mean of 0.6.
+    # The mean is 0.6.
     assert gated([3] * 5, fail_under={"coverage": 0.6004}).checks[0].said == "0.6000 < 0.6004"
 
 

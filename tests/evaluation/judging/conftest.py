@@ -1,4 +1,4 @@
-"""The scripted server and a judge that asks it, for every test of this folder."""
+"""The scripted server, and a judge that calls it, for all tests in this folder."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ JudgeMaker = Callable[..., OpenAIJudge]
 
 @pytest.fixture
 def judge_of(llm_server: LLMServer, monkeypatch: pytest.MonkeyPatch) -> JudgeMaker:
-    """Makes judges that ask the scripted server and do not wait long before they try again."""
+    """Return a function that makes judges for the scripted server; they retry after short pauses."""
     monkeypatch.setattr(caller, "_FIRST_BACKOFF_SECONDS", 0.01)
 
     def make(**changes: Any) -> OpenAIJudge:
@@ -33,5 +33,5 @@ def judge_of(llm_server: LLMServer, monkeypatch: pytest.MonkeyPatch) -> JudgeMak
 
 @pytest.fixture
 def judge(judge_of: JudgeMaker) -> OpenAIJudge:
-    """A judge that asks the scripted server."""
+    """A judge that calls the scripted server."""
     return judge_of()

@@ -1,4 +1,4 @@
-"""Every call fits into the judge's context, whatever is long, and nothing of what was given is lost."""
+"""Every call fits into the judge's context, however long the texts are, and no part of them is lost."""
 
 import asyncio
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from evaluation.metrics import JUDGED
 from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, LLMServer, faults
 
-# 2000 tokens of context without 400 for the reply leave 1600, at three bytes a token.
+# A context of 2000 tokens less 400 for the reply leaves 1600, with three bytes per token.
 NARROW = Limits(context_tokens=2000, max_tokens=400)
 MOST_BYTES = (2000 - 400) * 3
 
@@ -38,7 +38,7 @@ SHORT, LONG = 3, 160
 
 @pytest.fixture(params=[("json_schema", "json_object"), ()], ids=["schema", "plain text"])
 def narrow(request: pytest.FixtureRequest, judge_of: JudgeMaker, llm_server: LLMServer) -> OpenAIJudge:
-    """A judge of a narrow context, at a server with schemas and at one that has to be told the schema."""
+    """A judge with a narrow context, at a server with schemas and at one without."""
     llm_server.formats = request.param
     return judge_of(limits=NARROW)
 
@@ -85,7 +85,7 @@ def test_a_document_is_read_whole(
     claimed = sentences(source) if reference is None else sentences(reference, "river")
     assert_claims_of((claim.text for claim in reading.claims or ()), *claimed)
     answers = {question.text: question.answer.label for question in reading.questions or ()}
-    # Question i asks for what sentence i says, if there is one.
+    # Question i asks about sentence i of the text, if that exists.
     assert [answers[each] for each in asked] == ["yes" if at < source else "no" for at in range(questions)]
     assert units_shown(llm_server, "text") == set(range(1, source + 1))
 
@@ -103,7 +103,7 @@ def test_a_long_reference_takes_a_call_for_each_window(judge_of: JudgeMaker, llm
     many = Limits(context_tokens=2000, max_tokens=400, claims_per_call=1000)
     asyncio.run(judge_of(limits=many).read_document(request))
     of_reference = [call.question for call in llm_server.calls if "reference" in call.question]
-    # Every unit stands in one window, and the source is read in one call more.
+    # Every unit is in one window, and the source needs one more call.
     assert sorted(int(number) for asked in of_reference for number in asked["reference"]) == [
         *range(1, LONG + 1)
     ]
@@ -179,11 +179,11 @@ def test_a_text_without_sentences_is_read_whole(narrow: OpenAIJudge, llm_server:
     assert_all_fit(llm_server)
     answered = [call for call in llm_server.calls if call.format in ("text", *llm_server.formats)]
     shown = {content: None for call in answered for content in call.question["text"].values()}
-    # Windows are asked about side by side, in any order.
+    # Windows are sent concurrently, in any order.
     assert sorted(" ".join(shown).split()) == sorted(words)
 
 
-# Cutting
+# Dividing texts
 
 
 @given(

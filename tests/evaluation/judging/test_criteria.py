@@ -1,4 +1,4 @@
-"""Own criteria: what counts as a value of a scale, and what hostile replies do."""
+"""Own criteria: the valid values of a scale, and hostile replies."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The synchronous doors, with and without a running event loop."""
+"""The synchronous functions, with and without a running event loop."""
 
 import asyncio
 import subprocess
@@ -22,7 +22,7 @@ from evaluation.text._splitting import Span
 
 
 class Recorder:
-    """A judge that notes in which thread it is asked, and whether it was closed."""
+    """A judge that records the thread in which it is called, and whether it was closed."""
 
     name = "recorder"
     kind = "lexical"

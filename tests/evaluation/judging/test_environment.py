@@ -1,7 +1,6 @@
-"""What stands in the environment moves no request of a judge, from the first import on.
+"""Environment variables do not change a judge's requests, even if they are set before the import.
 
-A process of its own is started in a hostile environment, because the `openai` package reads some variables
-when it is imported.
+The test starts a process with hostile variables, because the package `openai` reads some of them when it is imported.
 """
 
 import json
@@ -41,11 +40,11 @@ _READ = re.compile(r"environ(?:\.get)?[(\[]\s*\"([A-Z][A-Z0-9_]+)\"")
 
 
 def names_read_by_the_package() -> set[str]:
-    """Every variable that the installed `openai` package looks up by name."""
+    """Return every variable that the installed package `openai` looks up by name."""
     folder = Path(openai.__file__).parent
     texts = (path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
     found = {name for text in texts for name in _READ.findall(text)}
-    # Those of other programs (a home folder, a path) are no concern of the package's.
+    # Variables of other programs (a home folder, a path) do not belong to the package.
     return {name for name in found if name.startswith(("OPENAI_", "AZURE_", "AWS_", "GOOGLE_", "VERTEX_"))}
 
 
@@ -79,7 +78,7 @@ def hostile(trap: str, folder: Path) -> dict[str, str]:
 
 
 def run(base_url: str, api_key: str, environment: dict[str, str]) -> tuple[dict[str, Any], str]:
-    """What a process told, and what it wrote beside that."""
+    """Run a process, and return its result and its other output."""
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, base_url, api_key],
         capture_output=True,
@@ -114,7 +113,7 @@ def test_a_hostile_environment_changes_no_request_and_no_score(
     assert sorted(map(_sent, after)) == sorted(map(_sent, before))
     assert "trap" not in "".join(map(_sent, after))
     assert not (tmp_path / "keys.log").exists()
-    # OPENAI_LOG makes the package talk; it must tell neither the key nor the texts.
+    # OPENAI_LOG makes the package log, which must contain neither the key nor the texts.
     assert "test-4711" not in complaints
     assert "mayor" not in complaints
 

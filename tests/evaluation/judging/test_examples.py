@@ -1,4 +1,4 @@
-"""Examples of people's answers: which are chosen, and how a prompt tells them."""
+"""Examples of people's answers: which are chosen, and how a prompt shows them."""
 
 import json
 
@@ -35,7 +35,7 @@ def test_no_more_than_fit_are_chosen() -> None:
         Candidate(f"The mill number {number} burned", "no", is_correction=True) for number in range(60)
     ]
     chosen = choose_examples(candidates)
-    # Each takes some 130 tokens: 100 of its passage, 20 around it and its own.
+    # Each example takes about 130 tokens: 100 for its passage, 20 for the frame, and its claim.
     assert 10 <= len(chosen) <= 12
     assert choose_examples(candidates, most_tokens=100) == []
     told = [Example(candidates[place].claim, "x" * LONGEST_PASSAGE, "no") for place in chosen]
@@ -56,7 +56,7 @@ def test_nothing_to_choose_from() -> None:
 def test_a_passage_holds_the_sentences_that_share_words() -> None:
     text = "It rained all day. The old mill burned down at night. Nobody was hurt. The mill was empty."
     assert passage("The mill burned down", text) == "The old mill burned down at night. The mill was empty."
-    # A sentence that is too long by itself is cut.
+    # A single sentence that is too long is truncated.
     assert len(passage("mill", "mill " * 200)) == LONGEST_PASSAGE
 
 
@@ -75,7 +75,7 @@ def test_a_prompt_with_examples_is_a_version_of_its_own() -> None:
         "label": "no",
         "reason": "hearsay",
     }
-    # The guideline, the examples, and the user's own words.
+    # The order is: guideline, examples, the user's own instruction.
     assert system.index("Hearsay is no.") < system.index(line) < system.index("Amounts are in crowns.")
 
 

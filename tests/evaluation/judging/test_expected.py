@@ -59,7 +59,7 @@ def test_a_server_that_refuses_them_is_asked_without(
         (TEN, [{"9": 0.5, "8": 0.5}], None),
         (TEN, [{"10": 0.5, "8": 0.5}], 9.0),
         (PART, [{"80": 0.75, "60": 0.25}], 75.0),
-        # The value has several tokens; there is another number of values; the value is off the scale.
+        # In turn: the value has several tokens, the number of values is wrong, the value is off the scale.
         (TONE, [{}], None),
         (TONE, [{"4": 1.0}, {"4": 1.0}], None),
         (TONE, [{"9": 1.0}], None),

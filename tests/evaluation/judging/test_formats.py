@@ -1,4 +1,4 @@
-"""What a server can do is found by one call, and remembered."""
+"""The abilities of a server are found by one call and remembered."""
 
 import asyncio
 from typing import Any
@@ -69,7 +69,7 @@ def test_where_the_first_fails_the_next_goes_ahead(judge_of: JudgeMaker, llm_ser
         return outcomes
 
     failed, *answered = asyncio.run(each())
-    # The second is refused by the judge, in a reply of the best format: that is known then.
+    # The judge refuses the second request in a reply of the best format, so the format is known.
     assert isinstance(failed, JudgeUnavailable)
     assert answered == [None, "no", "no"]
 
@@ -115,7 +115,7 @@ def test_nobody_waits_long_for_a_first_call_that_hangs(
     assert [verdict.label for verdict in asyncio.run(others())] == ["no", "no"]
 
 
-# Beyond one judge
+# More than one judge
 
 
 def test_what_is_remembered_is_tried_first_and_nobody_waits(
@@ -181,7 +181,7 @@ def test_refused_parameters_are_dropped_one_by_one_and_remembered(
         set(),
     ]
     assert found == [tuple(sorted(llm_server.refuses))]
-    # Another judge that is told begins without them.
+    # Another judge that gets the list omits these parameters from the start.
     check_many(judge_of(limits=ONE_BY_ONE, seed=1, refused=found[0]), 1)
     assert sent(llm_server)[-1] == set()
     assert len(llm_server.calls) == 7

@@ -197,7 +197,7 @@ def test_a_blank_claim_is_unscored_and_a_blank_text_says_no() -> None:
     assert verdict("It rained.", " ") == Verdict("no", probability=0.0, reason="The text is empty.")
 
 
-# Words of an alphabet, with numbers, so that texts share some.
+# A small vocabulary with numbers, so that texts share words.
 words = st.sampled_from(
     ["storm", "port", "ferry", "council", "41", "crowns", "Alder", "not", "mayor", "snow", "Bergen", "7"]
 )
@@ -296,16 +296,16 @@ def test_compound_predicates_are_split_with_their_subject(text: str, claims: lis
 @pytest.mark.parametrize(
     "text",
     [
-        # Objects, not predicates.
+        # Lists of objects are not split.
         "She bought bread and canned fish.",
         "The store sells bread and drinks to tourists.",
         "Ann and Bob met the mayor.",
-        # Whose predicate is it?
+        # The subject of the second predicate is unclear.
         "He was born in Leeds and moved to York.",
         "He said he was ill and was leaving.",
         "She met a man who lied and was jailed.",
         "All but two ships sank.",
-        # Half of a clause states nothing.
+        # A subordinate clause alone is no statement.
         "The port closed because the dredger sank near the mole.",
         "The road, which opened in 1990, is closed to all traffic.",
         "On Monday the port closed, and in the evening it rained.",
@@ -324,7 +324,7 @@ def test_where_it_is_not_seen_to_be_two_statements_it_stays_one(text: str) -> No
         ("What a lovely day!", []),
         ("It was really a beautiful day.", []),
         ("The bridge opened in 1990 and is wonderful.", ["The bridge opened in 1990"]),
-        # Somebody else's opinion is a fact about them, and praise may stand beside a fact.
+        # Another person's opinion is a fact about that person; an opinion may also stand beside a fact.
         ("The mayor said she loves the bridge.", ["The mayor said she loves the bridge."]),
         ('"I love this bridge," she said.', ['"I love this bridge," she said.']),
         ("The wonderful bridge closed.", ["The wonderful bridge closed."]),

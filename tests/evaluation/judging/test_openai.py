@@ -1,4 +1,4 @@
-"""Every fault through the real `openai` client against the scripted server."""
+"""All faults of a server, with the real `openai` client and the scripted server."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ def check(judge: OpenAIJudge, *claims: str) -> tuple[Verdict, ...]:
     return check_claims(claims, TEXT, judge=judge)
 
 
-# What is asked and answered
+# Requests and answers
 
 
 def test_each_claim_gets_its_verdict_in_order(judge: OpenAIJudge) -> None:
@@ -126,7 +126,7 @@ def test_missing_units_are_asked_for_again(judge: OpenAIJudge, llm_server: LLMSe
     assert llm_server.calls[1].question["units_wanted"] == [2]
 
 
-# What the server can do
+# Abilities of the server
 
 
 def test_a_text_that_the_server_rejects_is_unscored_and_spoils_nothing_else(
@@ -148,7 +148,7 @@ def test_a_text_that_the_server_rejects_is_unscored_and_spoils_nothing_else(
 
 
 def test_nobody_listening_is_unavailable(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
-    # A port that was just given back: nothing answers there.
+    # The server has stopped, so nothing listens on its port.
     with LLMServer() as gone:
         address = gone.base_url
     with pytest.raises(JudgeUnavailable, match="connection failed"):
@@ -178,7 +178,7 @@ def test_retry_after_is_honoured_by_every_call(
         await judge.aclose()
         return [first_took, second_took]
 
-    # Not quick work but obedience is measured: nobody comes back before the time named.
+    # The judge waits at least as long as the server asks.
     assert all(took >= 0.9 for took in asyncio.run(checks()))
 
 
@@ -287,7 +287,7 @@ def test_bad_replies_are_kept_and_spoil_no_later_asking(judge_of: JudgeMaker, ll
     llm_server.always(None)
     assert labels(check(judge_of(store=store), FOUND)) == ["yes"]
     assert [call.finish_reason for call in store.calls] == ["length", "length", "stop"]
-    # What is answered now is never paid for again, however many bad replies stand before it.
+    # A usable answer is paid for only once, even if many unusable replies came before it.
     assert labels(check(judge_of(store=store), FOUND)) == ["yes"]
     assert len(llm_server.calls) == 3
 

@@ -1,4 +1,4 @@
-"""Limits per minute, in minutes of a few hundredths of a second; and money."""
+"""Limits per minute, with minutes of a few hundredths of a second, and budgets."""
 
 import asyncio
 import time
@@ -58,7 +58,7 @@ def test_a_judge_keeps_to_its_calls_per_minute(judge_of: JudgeMaker, llm_server:
 def test_a_judge_keeps_to_its_tokens_per_minute(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
     from evaluation import check_claims
 
-    # Each call may take the reply's 400 tokens and more than 100 of its prompt: two are too much for a minute.
+    # Each call may use 400 reply tokens and more than 100 prompt tokens, so two calls exceed the limit of a minute.
     limits = Limits(claims_per_call=1, max_tokens=400, tokens_per_minute=1000)
     started = time.monotonic()
     check_claims([f"claim {number}" for number in range(3)], "It rained.", judge=judge_of(limits=limits))
@@ -70,7 +70,7 @@ def test_a_cap_makes_a_call_wait_for_those_under_way() -> None:
     async def use() -> MoneyCap:
         cap = MoneyCap(1.0)
         await cap.reserve(0.6)
-        # There is room for another one once the first has cost less.
+        # After the first call has cost less than reserved, there is room for another call.
         waiting = asyncio.create_task(cap.reserve(0.6))
         assert await asyncio.wait([waiting], timeout=0.1) == (set(), {waiting})
         await cap.settle(0.6, 0.2)

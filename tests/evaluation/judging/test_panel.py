@@ -33,7 +33,7 @@ TEXT = "The council met. The mayor left."
 
 
 class Member(LexicalJudge):
-    """Answers every check alike, or fails."""
+    """Gives the same answer to every check, or fails."""
 
     def __init__(self, name: str, label: Label | None = "yes", failure: Exception | None = None) -> None:
         self.name = name
@@ -134,7 +134,7 @@ def test_a_panel_of_different_kinds_evaluates_a_summary(judge: OpenAIJudge, llm_
         verbose=True,
     )
     assert (result["coverage"], result["alignment"]) == (0.5, 0.5)
-    # The lexical judge has no rating; the other's stands.
+    # The lexical judge gives no rating, so the other judge's rating counts.
     assert result["coherence"] == 0.8
     assert result.details is not None
     assert [name for name, _ in result.details.summary_claims[0].verdict.votes] == ["scripted", "lexical"]
@@ -150,7 +150,7 @@ def test_what_stops_one_member_stops_the_panel(failure: JudgeError) -> None:
 
 @pytest.mark.parametrize("failure", [BudgetSpent("no money"), JudgeRefused("no")], ids=["cap", "key"])
 def test_what_others_have_under_way_is_heard_to_the_end_when_one_must_stop(failure: JudgeError) -> None:
-    """It may be paid for already; thrown away, it would be paid for again."""
+    """Calls of other members may be paid for already, so their answers must be stored."""
     ended: list[str] = []
 
     class Slow(Member):
@@ -185,7 +185,9 @@ def test_a_long_signature_is_a_digest_of_all_members_in_their_order() -> None:
 
 
 class Recording(Member):
-    """Remembers the claims that it was asked about; sure of its answer to the first, unsure of the rest."""
+    """Records the claims that it is asked about; it is sure of its answer to the first claim and unsure of the
+    others.
+    """
 
     def __init__(self, name: str, label: Label, probability: float) -> None:
         super().__init__(name, label)
@@ -202,7 +204,7 @@ class Recording(Member):
 
 
 def test_in_turn_the_next_member_answers_only_what_the_one_before_is_unsure_of() -> None:
-    # A no with .4 for yes is held with confidence .6, a yes with .95 with .95.
+    # A no with probability .4 of yes has the confidence .6, a yes with .95 the confidence .95.
     first, second, third = (
         Recording(name, "no", chance) for name, chance in zip("abc", (0.4, 0.1, 0), strict=True)
     )

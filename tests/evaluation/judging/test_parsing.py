@@ -159,7 +159,7 @@ def test_what_is_not_certain_is_no_answer(text: str) -> None:
 
 @pytest.mark.parametrize("places", [(0, 1, 2), ("0", "1", "2"), (2, 3, 4)])
 def test_numbers_of_another_count_name_no_id(places: tuple[object, ...]) -> None:
-    """A judge that counts from 0 says under 1 what it means of c2."""
+    """A judge that counts from 0 puts the answer for c2 under 1."""
     text = reply(*map(entry, places, ["yes", "no", "yes"]))
     assert parse_verdicts(text, IDS, 1) == {}
 
@@ -239,7 +239,7 @@ def test_claims_of_no_certain_unit_are_no_answer(units: list[dict[str, Any]]) ->
 
 @given(st.text() | st.binary().map(lambda raw: raw.decode("utf-8", "surrogateescape")))
 def test_no_soup_is_an_answer(text: str) -> None:
-    # Without all five letters of the keys there can be no well-formed answer.
+    # A valid answer needs the key "label".
     if '"label"' not in text:
         assert parse_verdicts(text, IDS, 3) == {}
     if '"claims"' not in text:
@@ -261,7 +261,7 @@ json_values = st.recursive(
 
 
 def well_formed(value: object) -> set[str]:
-    """The ids of the entries that a person would accept, found in another way than the parser does."""
+    """Return the ids of the entries that a person would accept, found by another method than the parser's."""
     listed = value.get("answers", value) if isinstance(value, dict) else value
     entries = listed if isinstance(listed, list) else [listed]
     return {

@@ -6,8 +6,8 @@ from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.openai import OpenAIJudge
 from evaluation.judging.prompts import PROMPTS, Prompt, Step, canonical
 
-# Digests of what each version says. Anyone who changes a prompt's words or schema raises its version and records
-# the new digest under it: stored calls are found by version.
+# Digests of the text of each version. A change of a prompt or schema needs a new version and a new digest here,
+# because stored calls are found by version.
 RECORDED = {
     ("check_supported", "4"): "2a74b4a468e0a813",
     ("read_document", "2"): "2167ce49c54fcf20",

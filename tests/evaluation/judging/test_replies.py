@@ -1,4 +1,4 @@
-"""Whatever a server sends, an evaluation neither breaks nor makes a verdict of it."""
+"""Whatever a server sends, an evaluation does not fail and makes no verdict from an unusable reply."""
 
 import json
 from collections.abc import Iterator
@@ -84,7 +84,7 @@ def test_a_draft_answers_nothing_that_the_final_answer_leaves_out(server: LLMSer
 
     server.always(None)
     server.then(faults.around(drafted))
-    # The second unit is asked about again, and the source does not hold its claim.
+    # The second unit is asked about again, and the source does not support its claim.
     assert aligned(server)["alignment"] == 0.5
 
 

@@ -1,7 +1,6 @@
-"""Whatever bytes come back, an evaluation ends with scores or reasons: no exception, no verdict made of noise.
+"""Random bytes as replies: an evaluation ends with scores or reasons, without an exception or an invented verdict.
 
-Soups that could be right answers are left out by their making: each entry names a claim, a question or a unit
-that was not asked about.
+Replies that could be valid are excluded: each entry names a claim, question or unit that was not asked about.
 """
 
 import json
@@ -43,7 +42,7 @@ ODD = st.recursive(
     ),
     max_leaves=8,
 )
-# Statuses that do not mean a closed door, which would end the run for good.
+# Statuses that do not end the run, unlike refused keys.
 STATUS = st.sampled_from([200, 201, 206, 400, 408, 409, 413, 422, 425, 429, 500, 502, 503, 529, 599])
 HEADERS = st.dictionaries(
     st.sampled_from(

@@ -1,4 +1,4 @@
-"""What calls cost: whole ones, turned down ones, and those that were broken off."""
+"""The cost of calls: complete, refused and interrupted ones."""
 
 import asyncio
 import json
@@ -20,14 +20,14 @@ from tests.evaluation.judging.conftest import JudgeMaker
 from tests.llm_server import Call, Fault, LLMServer, faults
 
 TEXT = "The council met on Tuesday."
-# A token of a prompt costs 1 and one of a reply 10.
+# A prompt token costs 1 and a reply token 10.
 PRICE = Price(prompt=1_000_000, completion=10_000_000)
 ONCE = Limits(timeout_seconds=2, max_attempts=1, max_tokens=50)
 TWICE = Limits(timeout_seconds=2, max_attempts=2, max_tokens=50)
 
 
 def tokens_of(call: Call) -> int:
-    """The prompt of a call, at a token for three bytes started, the schema included."""
+    """Return the tokens of a call's prompt with its schema, at up to three bytes per token."""
     parts = [message["content"] for message in call.body["messages"]]
     parts.append(json.dumps(call.body["response_format"], ensure_ascii=False, separators=(",", ":")))
     return sum(-(-len(part.encode()) // 3) for part in parts)
@@ -39,7 +39,7 @@ def whole_cost(call: Call, reply_characters: int) -> int:
 
 
 class SlowBudget:
-    """A budget that takes its time, as one in a database does."""
+    """A budget that takes time, like one in a database."""
 
     def __init__(self, *, refuses: bool = False) -> None:
         self.reserved = 0.0
@@ -85,7 +85,7 @@ def test_what_was_broken_off_and_asked_again_costs_both(judge_of: JudgeMaker, ll
 
 
 def test_every_attempt_sets_its_own_money_aside(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
-    # The first attempt, broken off, leaves no room for the reply of a second one: a tenth of 50 tokens at 10.
+    # The interrupted first attempt leaves no money for the reply of a second one: a tenth of 50 tokens at 10.
     llm_server.always(faults.reset())
     with pytest.raises(JudgeUnavailable):
         check_claims(["a"], TEXT, judge=judge_of(limits=ONCE))
@@ -115,7 +115,7 @@ def test_what_the_server_turns_down_costs_nothing(
 
 
 async def cancelled(judge: OpenAIJudge, server: LLMServer, times: int) -> Usage:
-    """Asks, is cancelled so many times while the server is at it, and returns what was noted."""
+    """Ask, cancel `times` times while the server is working, and return the recorded usage."""
     with metered() as meter:
         asking = asyncio.create_task(judge.check_source(["a"], Text.of(TEXT)))
         await asyncio.to_thread(server.wait_for_calls, 1)
@@ -143,7 +143,7 @@ def test_a_cancelled_call_is_settled_with_its_prompt(
     prompt = tokens_of(llm_server.calls[0])
     assert budget.reserved == 0
     assert budget.spent == pytest.approx(prompt)
-    # Whole numbers of tokens at a price of 1 add up exactly.
+    # The prices are whole numbers, so the sums are exact.
     assert usage == Usage(cost=float(prompt), broken_calls=1)
 
 
@@ -180,7 +180,7 @@ def test_who_is_cancelled_while_reserving_gives_it_back(judge_of: JudgeMaker, ll
     assert llm_server.calls == []
 
 
-# Out of money
+# Budget spent
 
 
 def test_what_is_under_way_when_the_money_ends_is_kept(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
@@ -188,7 +188,7 @@ def test_what_is_under_way_when_the_money_ends_is_kept(judge_of: JudgeMaker, llm
     claims = [f"claim {number}" for number in range(12)]
     check_claims(claims[:1], TEXT, judge=judge_of(store=store, limits=Limits(max_tokens=50)))
     llm_server.latency = 0.1
-    # Room for about four calls at once, each with 50 tokens for its reply.
+    # The budget allows about four calls at once, each with 50 reply tokens.
     cap = MoneyCap(4.5 * (tokens_of(llm_server.calls[0]) + 50 * 10))
     limits = Limits(max_tokens=50, claims_per_call=1, concurrency=12)
     judge = judge_of(store=store, limits=limits, price=PRICE, budget=cap, reply_format="json_schema")
@@ -207,7 +207,7 @@ def test_who_waits_for_money_can_be_cancelled() -> None:
         assert await asyncio.wait([waiting], timeout=0.1) == (set(), {waiting})
         waiting.cancel()
         await asyncio.wait([waiting])
-        # Nothing of it is left, neither money nor a place before others.
+        # The reservation is released completely.
         await cap.settle(0.8, 0.0)
         await cap.reserve(1.0)
 
@@ -215,8 +215,8 @@ def test_who_waits_for_money_can_be_cancelled() -> None:
 
 
 def test_a_small_cap_buys_what_it_is_worth(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
-    # A reply may have 400 tokens at 10; the cap of 700 and the prompts holds not even one of that length. What is held
-    # back at first is a tenth of it, then as much as the replies took: about 30 tokens each.
+    # A reply may have 400 tokens at 10, and the budget of 700 plus the prompts does not allow one reply of that
+    # length. At first a tenth of it is reserved, then as much as the replies took: about 30 tokens each.
     limits = Limits(timeout_seconds=5, max_attempts=1, max_tokens=400, concurrency=1)
     check_claims(["a"], TEXT, judge=judge_of(limits=limits))
     prompt = tokens_of(llm_server.calls[0])

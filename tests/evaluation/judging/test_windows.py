@@ -1,4 +1,4 @@
-"""Texts longer than what a judge can read at once."""
+"""Texts that are longer than a judge's context."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.llm_server import LLMServer, faults
 
 SENTENCES = [f"Sentence number {number} tells of town {number}." for number in range(40)]
 LONG = " ".join(SENTENCES)
-# 600 tokens of context, 300 of them for the reply, leave 900 bytes for what is told and what is read.
+# A context of 600 tokens less 300 for the reply leaves 900 bytes for instructions and text.
 SMALL = Limits(context_tokens=600, max_tokens=300)
 
 
@@ -55,7 +55,7 @@ def test_scores_are_those_of_a_judge_that_reads_everything(
     calls = len(llm_server.calls)
     cut = evaluate_summary(LONG, summary, judge=judge_of(limits=SMALL), metrics=metrics, n_questions=40)
     assert {name: cut[name] for name in metrics[:2]} == dict(whole.scores)
-    # Each window makes up its share of the 40, or as many as it has sentences.
+    # Each window generates its share of the 40 questions, or as many as it has sentences.
     assert 30 <= cut.counts["questions"] <= 40
     assert cut["question_coverage"] == pytest.approx(2 / cut.counts["questions"])
     assert len(llm_server.calls) - calls > calls

@@ -14,7 +14,7 @@ SHARES = st.floats(0, 1)
     [
         (["yes", "no"], 0.5),
         (["yes", "unsure", "no", None], 1 / 3),
-        (["yes", None, None, None, None], 1.0),  # four lost verdicts are not four passes: 1 of 1 scored
+        (["yes", None, None, None, None], 1.0),  # four missing verdicts are not four passes: 1 of 1 scored
         ([], None),
         ([None], None),
     ],

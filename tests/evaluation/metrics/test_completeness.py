@@ -92,7 +92,7 @@ def test_a_name_of_several_words_is_an_element_beside_its_words() -> None:
         *("ada", "lovelace", "meet", "charles", "babbage", "new", "york"),
         *("ada lovelace", "charles babbage", "new york"),
     )
-    # Of ten elements both surnames and the two names that are not there whole are missing.
+    # The output lacks 4 of the 10 elements: both surnames, and therefore also the two whole names.
     assert found.missing_elements == ("lovelace", "babbage", "ada lovelace", "charles babbage")
     assert found.score == pytest.approx(6 / 10)
 
@@ -107,7 +107,7 @@ def test_a_topic_is_two_words_that_stand_together_twice() -> None:
         "see",
         "harbour wall",
     )
-    # Once is enough to cover it; apart, its words do not.
+    # One occurrence covers a phrase; its words apart do not.
     assert missing(source, "A harbour wall") == ("crack", "divers", "see")
     assert missing(source, "A wall of the harbour") == ("crack", "divers", "see", "harbour wall")
 

@@ -22,11 +22,11 @@ D061 = [0, 0, 0, 60, 60, 60, 100]
     ("percents", "weights", "coverage"),
     [
         (D061, None, 0.4),  # 280 / 7
-        ([100, None, 0], None, 0.5),  # the unit without a value is left out
+        ([100, None, 0], None, 0.5),  # a unit without a value is ignored
         ([100, 0], [3, 1], 0.75),  # (3*100 + 1*0) / 4
         ([100, 0, None], [3, 1, 100], 0.75),
         ([100, 0], [0, 1], 0.0),
-        ([100, 100, 100], [0.1, 0.1, 0.1], 1.0),  # never above 1 by rounding
+        ([100, 100, 100], [0.1, 0.1, 0.1], 1.0),  # rounding must not give more than 1
         ([100, 0], [1e308, 1e308], 0.5),
         ([], None, None),
         ([None, None], None, None),
@@ -81,7 +81,7 @@ def test_raising_a_percent_never_lowers_coverage(percents: list[float | None], d
 
 
 def test_duc_2001_scores_of_four_as_percents() -> None:
-    # Set D04, target 50: two units with 0 and 2 of 4, published as a mean of 1.0 of 4.
+    # Set D04, target 50: two units with 0 and 2 of 4 have a published mean of 1.0 of 4.
     assert mean_coverage([0, 50]) == 0.25
 
 
@@ -89,7 +89,7 @@ def test_duc_2001_scores_of_four_as_percents() -> None:
     ("labels", "coverage"),
     [
         (["yes", "yes", "no", "no"], 0.5),  # the worked example of the coverage metric: 2 of 4
-        (["yes", "unsure", None], 0.5),  # unsure is not yes; unscored leaves the denominator
+        (["yes", "unsure", None], 0.5),  # unsure is not yes, and unscored claims are ignored
         (["yes"], 1.0),
         (["unsure"], 0.0),
         ([], 1.0),

@@ -16,13 +16,13 @@ def expressed(*places: int) -> list[bool]:
 
 
 def test_the_published_pyramid() -> None:
-    # 28 / 4 = 7 units a reference; the best 7 weigh 4 + 9 + 2 + 1 + 1 = 17; the 4 and one 3 make 7.
+    # 28 / 4 = 7 units per reference; the best 7 weigh 4 + 9 + 2 + 1 + 1 = 17, and the expressed 4 and one 3 weigh 7.
     made = pyramid_score(D0736, expressed(0, 1), references=4)
     assert made.reference_units == 7
     assert made.weight == 7
     assert made.modified_ideal == 17
     assert made.modified == pytest.approx(0.411765, abs=5e-7)
-    # Two units, the best two of all weigh 4 + 3 = 7.
+    # The summary has two units; the best two of all weigh 4 + 3 = 7.
     assert made.original == 1
 
 
@@ -42,27 +42,27 @@ def test_floor_and_ceil_differ_where_the_mean_is_broken() -> None:
 
 
 def test_unmatched_units_lower_the_original_score_alone() -> None:
-    # 4 of the best 3 units: 4 + 3 + 3 = 10.
+    # The summary has 3 units and expresses the weight 4; the best 3 weigh 4 + 3 + 3 = 10.
     made = pyramid_score(D0736, expressed(0), references=4, unmatched=2)
     assert (made.summary_units, made.original_ideal, made.original) == (3, 10, 0.4)
     assert made.modified == pytest.approx(4 / 17)
 
 
 def test_contributors_may_outnumber_the_weights() -> None:
-    # Two contributors of one reference in a unit of weight 1: 4 contributors, 2 summaries, 2 units each.
+    # The unit of weight 1 has two contributors of one reference: 4 contributors, 2 references, 2 units each.
     made = pyramid_score([2, 1], [False, True], references=2, contributors=4)
     assert (made.reference_units, made.modified) == (2, pytest.approx(1 / 3))
 
 
 def test_modified_score_never_exceeds_one() -> None:
-    # 3 / 3 = 1 unit a reference, whose ideal is 1; the summary expresses all three.
+    # 3 / 3 = 1 unit per reference, with an ideal of 1; the summary expresses all three units.
     assert pyramid_score([1, 1, 1], [True] * 3, references=3).modified == 1
 
 
 def test_nothing_can_be_said() -> None:
     assert pyramid_score([], [], references=2).modified is None
     assert pyramid_score([], [], references=2).original is None
-    assert pyramid_score([1], [False], references=2).modified is None  # 1/2 is 0 units a summary by floor
+    assert pyramid_score([1], [False], references=2).modified is None  # 1/2 unit per reference is 0 by floor
     assert pyramid_score([1], [False], references=2, mean_rounding="ceil").modified == 0
     assert pyramid_score([2, 1], [True, False], references=None).modified is None
     assert pyramid_score([2, 1], [True, False], references=None).original == 1

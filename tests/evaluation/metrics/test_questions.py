@@ -16,13 +16,13 @@ PAIRS = st.lists(st.tuples(st.sampled_from(ANSWERS), st.sampled_from(ANSWERS)), 
     [
         (["yes", "yes", "no"], ["yes", "no", "no"], 0.5, 0.5),
         (["yes", "yes", "yes", "yes"], ["yes", "yes", "yes", "no"], 0.75, 0.75),
-        (["yes", "yes"], ["yes", None], 1.0, 1.0),  # the pair with an unscored side leaves
+        (["yes", "yes"], ["yes", None], 1.0, 1.0),  # a pair with an unscored answer is ignored
         ([None, "yes"], ["yes", "no"], 0.0, 0.0),
         (["yes"], ["unsure"], 0.0, 0.0),
-        (["no"], ["yes"], 0.0, None),  # the source answers nothing with yes
+        (["no"], ["yes"], 0.0, None),  # the source answers no question with yes
         ([], [], 0.0, None),
         (["no"], [None], 0.0, None),
-        (["yes"], [None], None, None),  # an answer that is lost is not a 0
+        (["yes"], [None], None, None),  # a missing answer is not 0
         ([None], ["yes"], None, None),
     ],
 )

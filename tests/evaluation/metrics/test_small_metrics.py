@@ -58,7 +58,7 @@ def test_a_rating_beyond_its_range_is_refused() -> None:
         ("It rained all day.", 1.0),
         ("It rained all day. We left. It rained all day.", 2 / 3),
         ("It rained all day. All day it rained.", 0.5),
-        # Other numbers say another thing.
+        # Sentences with other numbers are no repetitions.
         ("Sales rose by 5 percent in May. Sales rose by 7 percent in May.", 1.0),
         ("猫在窗台上睡觉。狗在院子里跑步。猫在窗台上睡觉。", 2 / 3),
         ("", None),

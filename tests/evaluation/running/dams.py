@@ -1,4 +1,4 @@
-"""Summaries to evaluate, each of a document of its own."""
+"""Summaries to evaluate, each with its own document."""
 
 from evaluation import SummaryInput
 

@@ -1,6 +1,6 @@
-"""Whole evaluations through the real `openai` client against the scripted server.
+"""Whole evaluations through the real `openai` client with the scripted server.
 
-The server finds a claim where all its words stand in the text, and takes every sentence for one claim.
+The server finds a claim if the text contains all its words, and takes every sentence for one claim.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from tests.evaluation.running.dams import corpus
 from tests.llm_server import Call, Fault, LLMServer, faults
 
 DOCUMENT = "It rained on Monday. The mayor left. Nobody asked why. The bridge stayed open."
-# One claim of two holds in the document; two of the document's four stand in the summary.
+# The document supports one of two claims, and the summary contains two of the document's four.
 SUMMARY = "The mayor left. The bridge stayed open. It snowed."
 ALL_METRICS = list(METRICS)
 
@@ -39,17 +39,17 @@ def test_scores_follow_from_the_verdicts(judge: OpenAIJudge) -> None:
     assert (
         result["alignment"] == result["factual_consistency"] == result["faithfulness"] == pytest.approx(2 / 3)
     )
-    # Harmonic mean of 1/2 and 2/3.
+    # The harmonic mean of 1/2 and 2/3 is 4/7.
     assert result["factual_alignment"] == pytest.approx(4 / 7)
-    # The server makes a question of each of the document's four sentences; the summary answers two.
+    # The server makes a question from each of the document's four sentences; the summary answers two with yes.
     assert result["question_coverage"] == 0.5
     assert result["summarization"] == 0.5
     assert result.passed is True
-    # 9 words of 14 are a ratio of .643, over twice the best, so compression is 0; sentences are short.
+    # 9 words of 14 are a ratio of .643, more than twice the best ratio, so compression is 0; sentences are short.
     assert result["conciseness"] == pytest.approx(0.7 * 0.4 + 0.3 * 0.8)
     assert result["coherence"] == 0.8
     assert result["redundancy"] == 1.0
-    # The topics are the document's first three words, "It", "rained", "on"; the summary has "It".
+    # The topics are the document's first three words, "It", "rained" and "on"; the summary contains "It".
     assert result["topic_preservation"] == pytest.approx(1 / 3)
     assert result["brevity"] == 0.5
     assert result["completeness"] == completeness(DOCUMENT, SUMMARY).score
@@ -59,14 +59,14 @@ def test_one_summary_costs_three_calls_and_two_round_trips(judge: OpenAIJudge, l
     llm_server.latency = 0.3
 
     async def evaluate() -> None:
-        # A judge's first call goes alone.
+        # The first call of a judge is sent alone.
         await judge.check_source(["x"], _text())
         async for _ in stream_evaluations([(DOCUMENT, SUMMARY)], judge=judge):
             pass
         await judge.aclose()
 
     asyncio.run(evaluate())
-    # Three calls one after another would be three round trips.
+    # Sequential calls would need three round trips.
     assert (len(llm_server.calls) - 1, llm_server.most_at_once) == (3, 2)
 
 
@@ -118,7 +118,8 @@ def test_with_a_reference_coverage_is_the_mean_over_its_units(
         judge=judge,
         metrics=["coverage", "claim_coverage"],
     )
-    # The first unit has one of its three claims, the second its only one: (1/3 + 1) / 2, and 2 of 4 claims.
+    # One of three claims of the first unit is yes, and the only claim of the second: (1/3 + 1) / 2, and 2 of 4
+    # claims.
     assert result["coverage"] == pytest.approx(2 / 3)
     assert result["claim_coverage"] == 0.5
 
@@ -167,7 +168,7 @@ def test_reasons_name_what_decided_and_cost_nothing(judge: OpenAIJudge, llm_serv
 def test_a_result_as_a_mapping_holds_counts_that_are_0_and_none_of_what_nobody_found_out(
     judge: OpenAIJudge, llm_server: LLMServer
 ) -> None:
-    # Of the document's four claims none stands in the summary, and its one claim not in the document.
+    # The summary contains none of the document's four claims, and the document does not support the summary's claim.
     metrics = ["coverage", "alignment"]
     counts = {
         "reference_claims_count": 4,
@@ -181,7 +182,7 @@ def test_a_result_as_a_mapping_holds_counts_that_are_0_and_none_of_what_nobody_f
     not_asked = evaluate_summary(DOCUMENT, "It snowed.", judge=judge, metrics=["coverage"])
     assert list(not_asked) == ["coverage", "reference_claims_count", "claims_in_summary_count"]
     assert "summary_claims_count" not in not_asked
-    # Coverage is 0 by rule, and no claim was looked for.
+    # Coverage is 0 by rule, and no claims were extracted.
     assert dict(evaluate_summary(DOCUMENT, "", judge=judge, metrics=metrics)) == {"coverage": 0.0}
     llm_server.where(lambda _: faults.text("Well, well."))
     assert dict(evaluate_summary("Another text.", "It snowed.", judge=judge, metrics=metrics)) == {}
@@ -229,7 +230,7 @@ def test_a_blank_reference_costs_nothing_else_its_score(judge: OpenAIJudge) -> N
     assert result["summarization"] is not None
 
 
-# A provider's bad spell
+# A provider with failures
 
 
 def emptied(answer: dict[str, Any]) -> dict[str, Any]:
@@ -255,7 +256,7 @@ def test_sentences_that_twice_hold_no_claim_state_nothing(
     llm_server.always(NO_CLAIMS)
     judge = judge_of(limits=limits)
     result = evaluate_summary(DOCUMENT, SUMMARY, judge=judge, metrics=["coverage", "alignment"])
-    # "Score of 1.0 with 0 claims" on the page of coverage; nothing to be aligned has no score.
+    # The page of the coverage metric says "Score of 1.0 with 0 claims"; a summary without claims has no alignment.
     assert (result["coverage"], result["alignment"], result.flags) == (1.0, None, ("no_claims",))
     units = 4 + 3 if limits.claims_per_call == 1 else 2
     assert len(llm_server.calls) == 2 * units
@@ -354,7 +355,7 @@ def test_a_money_cap_stops_cleanly_and_can_be_resumed(judge_of: JudgeMaker, llm_
     store, items = MemoryCallStore(), corpus(8)
     limits = Limits(concurrency=1, max_tokens=100)
     price = Price(prompt=1000.0, completion=1000.0)
-    # A call of some 150 tokens, and 100 more set aside for its reply, costs at most about .25.
+    # A call of about 150 tokens, with 100 more reserved for its reply, costs at most about .25.
     cap = MoneyCap(2.0)
     cut = evaluate_summaries(items, judge=judge_of(store=store, limits=limits, price=price, budget=cap))
     stopped = [result for result in cut if None in result.scores.values()]
@@ -410,18 +411,18 @@ def test_options_that_cannot_be_are_refused(options: dict[str, Any], reason: str
         evaluate_summary(DOCUMENT, SUMMARY, judge=LexicalJudge(), **options)
 
 
-# Mostly unscored
+# Too few scored answers
 
 
 def labelled_once(call: Call) -> Fault:
-    """Answers the first of the claims alone, whichever way they are asked about."""
+    """Answer only the first of the claims, in either form of the request."""
 
     def answered(answer: dict[str, Any]) -> dict[str, Any]:
         for entry in answer.get("units", ()):
             for claim in entry["claims"]:
                 if isinstance(claim, dict) and entry["unit"] != 1:
                     claim["label"] = "perhaps"
-        # Claims of the summary that are asked about again stand behind the source.
+        # In a repeated request, the summary's claims follow the source.
         first = [] if list(call.question) == ["text", "claims"] else ["c1"]
         answer["answers"] = [each for each in answer.get("answers", ()) if each["id"] in first]
         return answer

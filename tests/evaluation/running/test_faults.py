@@ -1,7 +1,7 @@
-"""Every fault that a server or a network is known for, at each of the three calls of an evaluation.
+"""Every known fault of a server or network, in each of the three calls of an evaluation.
 
-What can be read beyond doubt is mended; what cannot is asked for once more; what stays so is unscored with
-the reason. Connections and busy servers are tried again; a closed door ends the run.
+Replies that can be understood without doubt are repaired; others are requested once more; what is still missing is
+unscored with its reason. Failed connections and busy servers are tried again; a refused key ends the run.
 """
 
 import json
@@ -20,8 +20,8 @@ from tests.llm_server import Call, Fault, LLMServer
 DOCUMENT = "It rained on Monday. The mayor left. Nobody asked why. The bridge stayed open."
 SUMMARY = "The mayor left. The bridge stayed open. It snowed."
 METRICS = ("coverage", "alignment", "question_coverage", "coherence")
-# By the scripted server's rule: two of four claims are covered, two of three supported, one of the two questions
-# that the document answers yes is answered by the summary, and every rating is .8.
+# By the scripted server's rules, two of four claims are covered, two of three supported, the summary answers one of
+# the two questions that the document answers with yes, and every rating is .8.
 RIGHT = {"coverage": 0.5, "alignment": 2 / 3, "question_coverage": 0.5, "coherence": 0.8}
 LIMITS = Limits(timeout_seconds=TIMEOUT_SECONDS, max_attempts=2, max_wait_seconds=1.0)
 
@@ -54,7 +54,7 @@ def evaluated(judge: OpenAIJudge) -> SummaryEvaluation:
 
 
 def once(step: str, fault: Fault) -> Callable[[Call], Fault | None]:
-    """The first call of that step goes wrong."""
+    """Let the first call of this step fail."""
     is_of_step, hit = STEPS[step], []
 
     def rule(call: Call) -> Fault | None:
@@ -68,7 +68,7 @@ def once(step: str, fault: Fault) -> Callable[[Call], Fault | None]:
 
 @pytest.fixture
 def judge(judge_of: JudgeMaker) -> OpenAIJudge:
-    # That the server knows schemas is known beforehand, so that no call waits for another to find out.
+    # Name the format, so that no call waits for another to find it.
     return judge_of(name="Scripted", limits=LIMITS, reply_format="json_schema")
 
 
@@ -99,7 +99,7 @@ def test_what_is_not_certain_is_asked_for_again(
 ) -> None:
     llm_server.where(once(step, ASKED_AGAIN[name][0]))
     assert evaluated(judge).scores == pytest.approx(RIGHT)
-    # A reply that was cut off is asked for in halves.
+    # A truncated reply is requested again in halves.
     assert len(llm_server.calls) == (5 if name == "truncation" else 4)
 
 
@@ -111,7 +111,7 @@ def test_what_stays_uncertain_is_unscored_with_the_reason_and_kept(
     fault, reason = ASKED_AGAIN[name]
     llm_server.always(fault)
     result = evaluated(judge_of(limits=LIMITS, store=store))
-    # Where only the last of several answers is left out, the questions before it count.
+    # If only the last of several answers is missing, the questions before it count.
     without_last = {**dict.fromkeys(METRICS), "question_coverage": 0.5}
     assert result.scores == (without_last if name == "absent ids" else dict.fromkeys(METRICS))
     assert all(reason in result.reasons[name] for name, value in result.scores.items() if value is None)
@@ -127,7 +127,7 @@ def test_a_refusal_is_unscored_with_the_reason_and_not_repeated(
     result = evaluated(judge)
     assert set(result.scores.values()) == {None}
     assert all(reason in result.reasons[metric] for metric in METRICS)
-    # Rejections are met with plainer formats, never with the same request.
+    # After a rejection the request has a simpler format; the same request is never sent again.
     asked = [json.dumps(call.body, sort_keys=True) for call in llm_server.calls]
     assert len(set(asked)) == len(asked)
 

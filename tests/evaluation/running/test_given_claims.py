@@ -1,4 +1,4 @@
-"""Claims that are known beforehand, with people's answers: the judge is asked about the rest alone."""
+"""Given claims with people's answers: the judge is asked only about the others."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_people_decide_what_they_have_answered_and_the_judge_the_rest(
         GivenClaim("A flood", "no"),
     ]
     (result,) = evaluate_summaries([item(claims=claims)], judge=judge, metrics=["coverage", "claim_coverage"])
-    # The judge finds the first, of weight 3; people say yes and no to the others: (3 + 1) / 5, and 2 of 3.
+    # The judge finds the first claim, of weight 3; people say yes and no to the others: (3 + 1) / 5, and 2 of 3.
     assert result.scores == {"coverage": pytest.approx(0.8), "claim_coverage": pytest.approx(2 / 3)}
     (call,) = llm_server.calls
     assert "The mayor left" in str(call.question)
@@ -60,7 +60,7 @@ def test_a_judge_that_fails_takes_no_answer_of_people_away(judge: OpenAIJudge, l
         judge=judge,
         metrics=["coverage", "alignment", "coherence"],
     )
-    # One of the two that are scored; the third is unscored with the reason.
+    # One of the two scored claims is yes; the third is unscored with a reason.
     assert result.scores == {"coverage": 0.5, "alignment": 0.5, "coherence": None}
     assert result.counts["reference_claims_unscored"] == result.counts["summary_claims_unscored"] == 1
     assert "could not be asked" in result.reasons["coherence"]

@@ -1,4 +1,4 @@
-"""A hundred documents of which some meet faults: the others are scored as if nothing had happened."""
+"""A hundred documents, some with faults: the others have the same scores as without faults."""
 
 import json
 from collections.abc import Callable
@@ -50,7 +50,7 @@ def test_faults_of_every_kind_in_ten_documents_cost_the_others_nothing(
 ) -> None:
     items = corpus()
     plain = evaluate_summaries(items, judge=judge(), metrics=METRICS)
-    # All kinds in turn; the last round begins again with the first ones.
+    # All kinds of faults occur in turn; the last round starts again with the first ones.
     kinds = [KINDS[(round_ * SHARE + place) % len(KINDS)] for place in range(SHARE)]
     faulty = {1 + 10 * place: LASTING[kind] for place, kind in enumerate(kinds)}
 

@@ -1,4 +1,4 @@
-"""Own criteria in the library: scores, calls, refusals."""
+"""Own criteria in the library: scores, calls and refusals."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_a_criterion_of_ones_own_is_a_score(judge_of: JudgeMaker, llm_server: LL
     [result] = evaluate_summaries(
         inputs(1), judge=judge_of(), metrics=["coverage"], criteria=READ, verbose=True
     )
-    # The server answers 4 of 1 to 5, no to yes or no (lower is better), 1 of 0 to 2.
+    # The server answers 4 of 1 to 5, no on a yes-or-no scale (lower is better), and 1 of 0 to 2.
     assert {name: result[name] for name in ("tone", "safe", "faithful", "alike")} == {
         "tone": 0.75,
         "safe": 1.0,
@@ -44,8 +44,8 @@ def test_a_criterion_of_ones_own_is_a_score(judge_of: JudgeMaker, llm_server: LL
     assert result.details.ratings["tone"].confidence == 0.9
     assert result.reasons["tone"] == "fair"
     assert "criteria:" in result.signature
-    # One call for the claims of the reference, one that covers it with both criteria about the summary alone, and one
-    # for each text beside it.
+    # One call extracts the claims of the reference, one covers it and rates both criteria about the summary alone,
+    # and each further text needs one call.
     assert len(llm_server.calls) == 4
 
 
@@ -88,7 +88,7 @@ def test_a_panel_gives_a_value_of_the_scale(llm_server: LLMServer) -> None:
     )
     panel = JudgePanel([OpenAIJudge(name, llm_server.base_url) for name in ("low", "fair")])
     [result] = evaluate_summaries(inputs(1), judge=panel, metrics=[], criteria=[TONE])
-    # The lower median of 1 and 4.
+    # The lower median of 1 and 4 counts.
     assert result["tone"] == 0.0
 
 

@@ -1,4 +1,4 @@
-"""How evaluations run: at once, within each other, in threads, and to their end whatever happens."""
+"""Concurrent, nested and threaded evaluations, and their end after errors."""
 
 import asyncio
 import itertools
@@ -55,7 +55,7 @@ def test_an_evaluation_can_be_made_within_another(judge: OpenAIJudge) -> None:
     inner: list[float | None] = []
 
     def again(position: int, result: SummaryEvaluation) -> None:
-        # The callback is called in the loop of the outer evaluation.
+        # The callback runs in the event loop of the outer evaluation.
         item = corpus(1, first=50 + position)[0]
         inner.append(evaluate_summary(item.document, item.summary, judge=judge)["alignment"])
 
@@ -99,7 +99,7 @@ def test_an_endless_list_is_taken_as_it_is_worked_on(judge_of: JudgeMaker) -> No
         return found
 
     assert len(asyncio.run(first_five())) == 5
-    # Those that were ready, those in work, and no more.
+    # Only the results that are ready and in progress are taken.
     assert len(taken) < 20
 
 
@@ -115,7 +115,7 @@ def test_all_calls_about_a_document_begin_alike_up_to_its_end(
     shared = common_beginning(prompts)
     assert len(prompts) == 3
     assert "tells of town 29." in shared
-    # Anyone who asks about many claims of a reference shows them before the summary.
+    # If many claims of a reference are asked about, they come before the summary in the request.
     llm_server.calls.clear()
     evaluate_summaries(items, judge=judge, metrics=["coverage"])
     covers = [call for call in llm_server.calls if "claims" in call.question]
@@ -159,7 +159,7 @@ def test_a_summary_that_cannot_be_evaluated_costs_no_other_its_result(judge: Ope
     assert before["coverage"] == after["coverage"] == 0.5
 
 
-# Nothing is left running
+# No task remains
 
 LEFTOVERS = """
 import asyncio, os, signal, sys, threading, time
@@ -207,7 +207,7 @@ def test_an_interrupt_leaves_no_thread_no_task_and_no_connection(llm_server: LLM
 
 
 def test_a_failure_of_one_call_ends_those_under_way(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
-    # The first document is turned away; the others hang until they are cancelled.
+    # The server refuses the first document; the other calls hang until they are cancelled.
     def rule(call: Call) -> Any:
         return faults.status(401) if "Dam 0 " in json.dumps(call.question) else faults.hang()
 
@@ -285,6 +285,6 @@ def test_an_evaluation_names_the_models_that_answered(judge_of: JudgeMaker, llm_
 
     llm_server.then(None, faults.completion(lambda completion: completion | {"model": "scripted-2"}))
     assert models() == ("scripted", "scripted-2")
-    # The calls of a store name them too.
+    # Stored calls name their models too.
     assert models() == ("scripted", "scripted-2")
     assert len(llm_server.calls) == 2

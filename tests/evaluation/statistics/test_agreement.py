@@ -1,4 +1,4 @@
-"""Agreement: published answers, other libraries, undefined cases, and intervals."""
+"""Agreement: published values, other libraries, undefined cases, and intervals."""
 
 import random
 import warnings
@@ -28,14 +28,14 @@ def numbers(*rows: str) -> Table:
     return [[None if sign == "." else int(sign) for sign in row.split()] for row in rows]
 
 
-# Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011, example C to E.
+# Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011, examples C to E.
 FOUR_RATERS = numbers(
     "1 2 3 3 2 1 4 1 2 . . .",
     "1 2 3 3 2 2 4 1 2 5 . 3",
     ". 3 3 3 2 3 4 2 2 5 1 .",
     "1 2 3 3 2 4 4 1 2 5 1 .",
 )
-# The example of the encyclopedia's article on alpha.
+# The example in Wikipedia's article on Krippendorff's alpha.
 THREE_RATERS = numbers(
     ". . . . . 3 4 1 2 1 1 3 3 . 3",
     "1 . 2 1 3 3 4 3 . . . . . . .",
@@ -71,7 +71,7 @@ def test_without_pairs_or_variation_there_is_none(table: Table, level: Level) ->
 
 
 def test_equal_ratings_of_any_size_are_not_taken_for_variation() -> None:
-    # Their mean is no binary fraction, so sums of squares leave a crumb.
+    # The mean is not a binary fraction, so sums of squares have a rounding error.
     assert krippendorff_alpha([[0.1] * 7, [0.1] * 7], "interval") is None
 
 
@@ -82,7 +82,8 @@ def test_categories_are_anything_hashable() -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_clusters_are_drawn_whole(level: Level) -> None:
-    # In document a all agree, in b all disagree. Draws are aa, ab or ba, and bb: their alphas are the whole range.
+    # All agree in document a, and all disagree in b. The resamples are aa, ab or ba, and bb; their alphas are the
+    # whole range.
     table = numbers("1 2 3 1 1 1", "1 2 3 2 2 2")
     interval = alpha_interval(table, level, list("aaabbb"))
     alone = krippendorff_alpha(numbers("1 1 1 1 1 1", "2 2 2 2 2 2"), level)
@@ -98,14 +99,15 @@ def test_the_order_of_rows_does_not_move_a_clustered_interval() -> None:
 
 
 def test_draws_without_variation_are_left_out_and_counted() -> None:
-    # Of the four draws of two items, one holds the first twice and one the second twice: both are constant.
+    # Of the four resamples of two items, one has the first item twice and one the second item twice; both are
+    # constant.
     interval = alpha_interval([[1, 2], [1, 2]], "nominal", draws=1000)
     assert (interval.low, interval.high) == (1, 1)
     assert 400 < interval.undefined < 600
 
 
 def test_draws_that_vary_by_rounding_alone_are_left_out_too() -> None:
-    # Draws of three items without the third hold .1 alone, and have the probability 8/27.
+    # Resamples of three items without the third are constant, with a probability of 8/27.
     interval = alpha_interval([[0.1, 0.1, 0.7], [0.1, 0.1, 0.3]], "interval", draws=2700)
     assert interval.undefined == pytest.approx(800, abs=110)
 
@@ -153,26 +155,28 @@ def rated(yes_yes: int, yes_no: int, no_yes: int, no_no: int) -> tuple[list[str]
 
 
 def test_the_textbook_table() -> None:
-    # Agreement 35/50 = .7; chance .5 * .6 + .5 * .4 = .5; (.7 - .5) / (1 - .5) = .4.
+    # Agreement is 35/50 = .7 and chance .5 * .6 + .5 * .4 = .5, so kappa is (.7 - .5) / (1 - .5) = .4.
     assert cohen_kappa(*rated(20, 5, 10, 15)) == pytest.approx(0.4)
 
 
 def test_weights_worked_out() -> None:
-    # Disagreement 1 - 2 - 1 over scale 1 2 3: items (1,1) (1,2) (3,1) (3,3). Seen, linear: 0 + 1 + 2 + 0 = 3;
-    # by chance: of 16 pairs of {1,1,3,3} and {1,2,1,3}: 1s give 0+1+0+2 = 3 each, 3s give 2+1+2+0 = 5 each: 16.
-    # Linear 1 - 3 * 4 / 16 = .25. Quadratic: seen 5; 1s give 0+1+0+4 = 5, 3s give 4+1+4+0 = 9: 28; 1 - 20 / 28.
+    # The items are (1,1) (1,2) (3,1) (3,3) on the scale 1 2 3. Observed linear disagreement is 0 + 1 + 2 + 0 = 3. By
+    # chance, over 16 pairs of {1,1,3,3} and {1,2,1,3}, each 1 gives 0+1+0+2 = 3 and each 3 gives 2+1+2+0 = 5: 16, so
+    # kappa is 1 - 3 * 4 / 16 = .25. Quadratic: observed 5; each 1 gives 0+1+0+4 = 5, each 3 gives 4+1+4+0 = 9: 28, so
+    # 1 - 20 / 28.
     a, b = [1, 1, 3, 3], [1, 2, 1, 3]
     assert cohen_kappa(a, b, "linear") == pytest.approx(0.25)
     assert cohen_kappa(a, b, "quadratic") == pytest.approx(1 - 20 / 28)
 
 
 def test_a_named_scale_keeps_steps_that_nobody_used() -> None:
-    # On 0 20 40 60 80 100 the ratings 0 and 100 are five steps apart, 0 and 20 one.
+    # On the scale 0 20 40 60 80 100, the ratings 0 and 100 differ by five steps, 0 and 20 by one.
     a, b = [0, 0, 100, 100], [0, 20, 100, 100]
     scale = [0, 20, 40, 60, 80, 100]
-    # Seen: 1. By chance: 0s give 0+1+5+5 = 11 each, 100s give 5+4+0+0 = 9 each: 40. 1 - 4 / 40.
+    # Observed is 1. By chance each 0 gives 0+1+5+5 = 11 and each 100 gives 5+4+0+0 = 9: 40, so kappa is 1 - 4 / 40.
     assert cohen_kappa(a, b, "linear", categories=scale) == pytest.approx(0.9)
-    # Without it, three steps 0 20 100: 0s give 0+1+2+2 = 5 each, 100s give 2+1+0+0 = 3 each: 16. 1 - 4 / 16.
+    # Without the scale there are three steps, 0 20 100: each 0 gives 0+1+2+2 = 5 and each 100 gives 2+1+0+0 = 3: 16,
+    # so kappa is 1 - 4 / 16.
     assert cohen_kappa(a, b, "linear") == pytest.approx(0.75)
 
 
@@ -187,7 +191,7 @@ def test_two_constants_that_differ_agree_no_better_than_by_chance() -> None:
 
 
 def test_kappa_draws_documents_whole() -> None:
-    # a: all agree, kappa 1; b: all opposite, kappa -1. Draws aa, ab, ba, bb.
+    # In a all items agree (kappa 1), in b all are opposite (kappa -1). The resamples are aa, ab, ba and bb.
     one, other = list("ynynynyn"), list("ynynnyny")
     interval = kappa_interval(one, other, clusters=list("aaaabbbb"))
     assert (interval.value, interval.clusters) == (0, 2)
@@ -209,7 +213,7 @@ DEGENERATE: list[list[list[int | None]]] = [[], [[], []], [[1, 2]], [[1, None], 
 
 
 def test_agreement_worked_out() -> None:
-    # Item 1: yes yes no, one of three pairs. Item 2: no no, one of one. Item 3: one rating, left out.
+    # Item 1 has yes, yes, no: one of three pairs agrees. Item 2 has no, no: its pair agrees. Item 3 has one rating.
     table = [["yes", "no", None], ["yes", "no", None], ["no", None, "yes"]]
     assert observed_agreement(table) == pytest.approx((1 / 3 + 1) / 2)
 
@@ -222,14 +226,14 @@ def test_without_pairs_there_is_no_agreement(table: list[list[int | None]]) -> N
 
 
 def test_documents_are_resampled_whole() -> None:
-    # a: agreement 1; b: agreement 0. Resamples aa, ab, ba, bb.
+    # Agreement is 1 in a and 0 in b. The resamples are aa, ab, ba and bb.
     table = [list("xyxy"), list("xyyx")]
     interval = observed_agreement_interval(table, list("aabb"))
     assert (interval.value, interval.low, interval.high, interval.clusters) == (0.5, 0, 1, 2)
 
 
 def test_full_agreement_of_few_items_is_no_certainty() -> None:
-    # Four of four: Clopper and Pearson's lower bound is .025 ** (1 / 4) = .3976.
+    # For four of four, Clopper and Pearson's lower bound is .025 ** (1 / 4) = .3976.
     interval = observed_agreement_interval([list("xyxy"), list("xyxy")])
     assert interval.low == pytest.approx(0.3976, abs=5e-5)
     assert interval.high == 1
@@ -244,7 +248,7 @@ RANDOM_TABLES = 200
 
 
 def tables(*, raters: tuple[int, int], share_missing: float) -> list[list[list[int | None]]]:
-    """Random tables of raters x items with percent-like steps; what is missing is None."""
+    """Make random tables of raters by items, with steps like percents and None for missing ratings."""
     chance = random.Random(20_231)
     made = []
     for _ in range(RANDOM_TABLES):

@@ -1,4 +1,4 @@
-"""Averages by slice, weighted averages, slices in which a system is worse, and differences of two means."""
+"""Means of slices, weighted means, slices in which a system is worse, and differences of two means."""
 
 import math
 import random
@@ -24,7 +24,8 @@ def own(names: object) -> dict[str, str]:
 
 
 def test_the_mean_of_four_sets_worked_out() -> None:
-    # Deviations .75, .25, .25, .25: squares .5625 + .1875 = .75; variance .75 / 3 = .25, of the mean .25 / 4 = .0625.
+    # The squared deviations are .5625 + 3 * .0625 = .75, the variance is .75 / 3 = .25, and that of the mean .25 / 4
+    # = .0625.
     values = {"a": 0.0, "b": 1.0, "c": 1.0, "d": 1.0}
     found = slice_mean(values, own(values))
     assert (found.mean, found.documents, found.degrees) == (0.75, 4, 3)
@@ -35,7 +36,8 @@ def test_the_mean_of_four_sets_worked_out() -> None:
 
 
 def test_sets_of_a_cluster_count_together() -> None:
-    # Two clusters of two equal sets: mean .5, parts (-.5 - .5) / 4 = -.25 and .25; variance (2 * .0625) * 2 / 1 = .25.
+    # Two clusters have two equal sets: the mean is .5, the parts are (-.5 - .5) / 4 = -.25 and .25, and the variance
+    # is (2 * .0625) * 2 / 1 = .25.
     found = slice_mean({"a": 0.0, "b": 0.0, "c": 1.0, "d": 1.0}, {"a": "x", "b": "x", "c": "y", "d": "y"})
     assert found.error == pytest.approx(0.5)
     assert found.degrees == 1
@@ -51,8 +53,8 @@ def mean_of(mean: float, error: float | None, degrees: float = 20) -> SliceMean:
 
 
 def test_weights_worked_out() -> None:
-    # .75 * .8 + .25 * .4 = .7; variance .0225^2 + .01^2 = .00060625.
-    # Degrees of freedom: .00060625^2 / ((.0225^4 + .01^4) / 20).
+    # The mean is .75 * .8 + .25 * .4 = .7, the variance .0225^2 + .01^2 = .00060625, and the degrees of freedom are
+    # .00060625^2 / ((.0225^4 + .01^4) / 20).
     found = weighted_mean([(3, mean_of(0.8, 0.03)), (1, mean_of(0.4, 0.04))])
     assert found.mean == pytest.approx(0.7)
     assert found.error == pytest.approx(math.sqrt(0.00060625))
@@ -76,12 +78,12 @@ def test_a_confidence_outside_0_to_1_is_refused() -> None:
 
 
 def study(drop: float, seed: int, *, sets: int = 40) -> tuple[dict[str, dict[str, float]], dict[str, str]]:
-    """Three systems on sets in two slices; `drop` lowers the first system in the slice "legal"."""
+    """Make three systems on sets in two slices; `drop` lowers the first system in the slice "legal"."""
     random_numbers = random.Random(seed)
     slices = {f"d{number}": "legal" if number % 2 else "news" for number in range(sets)}
     values: dict[str, dict[str, float]] = {name: {} for name in ("a", "b", "c")}
     for document, name in slices.items():
-        # Legal documents are harder for every system, so no system is worse there for that reason.
+        # Legal documents are harder for every system, which makes no system worse there.
         level = 0.6 - 0.3 * (name == "legal") + random_numbers.gauss(0, 0.05)
         for system, of_system in values.items():
             lower = drop if system == "a" and name == "legal" else 0.0
@@ -97,7 +99,7 @@ def test_the_difference_is_that_of_leads() -> None:
     there = [lead for d, lead in leads.items() if slices[d] == "news"]
     cell = found["a", "legal"]
     assert cell.difference == pytest.approx(sum(here) / 20 - sum(there) / 20)
-    # With one set a cluster and equal sizes, the statistic is Welch's; here it has 19 degrees of freedom.
+    # With one set per cluster and equal sizes, the statistic is Welch's, here with 19 degrees of freedom.
     statistic = scipy.stats.ttest_ind(here, there, equal_var=False).statistic
     assert cell.p == pytest.approx(scipy.stats.t.cdf(statistic, 19))
     assert cell.is_worse()
@@ -109,7 +111,7 @@ def test_hard_documents_make_no_system_worse() -> None:
         any(each.is_worse() for each in slice_differences(values, slices, own(slices)))
         for values, slices in (study(0.0, seed) for seed in range(300))
     ]
-    # At a level of .05, 300 families have at most .05 * 300 + 3 * sqrt(300 * .05 * .95) = 26 with a false claim.
+    # At a level of .05, at most .05 * 300 + 3 * sqrt(300 * .05 * .95) = 26 of 300 families have a false finding.
     assert sum(claims) <= 26
 
 
@@ -124,7 +126,7 @@ def test_a_single_system_has_no_lead() -> None:
 
 
 def of_documents(*yes: int, each: int = 4) -> list[tuple[str, float]]:
-    """`each` answers per document, of which so many are 1."""
+    """Make `each` answers per document; the numbers in `yes` are 1."""
     return list(
         chain.from_iterable(
             [(f"d{n}", float(place < count)) for place in range(each)] for n, count in enumerate(yes)
@@ -149,7 +151,7 @@ def test_swapping_the_samples_turns_the_sign() -> None:
 
 
 def test_nothing_changed_leaves_room_for_change() -> None:
-    # Five documents without a change: Clopper and Pearson's upper bound is 1 - .025^(1/5) = .522 for each share.
+    # Five documents did not change: Clopper and Pearson's upper bound is 1 - .025^(1/5) = .522 for each share.
     found = mean_difference(of_documents(0, 0, 0, 0, 0), of_documents(0, 0, 0, 0, 0))
     assert (found.difference, found.low, found.high) == pytest.approx((0, -0.522, 0.522), abs=1e-3)
 
@@ -172,7 +174,7 @@ def test_too_few_documents_have_no_interval() -> None:
 
 
 def test_more_answers_of_the_same_documents_do_not_make_it_certain() -> None:
-    # All answers of a document are equal, so 4 or 40 of them say the same.
+    # All answers of a document are equal, so 4 and 40 of them give the same interval.
     few = mean_difference(of_documents(4, 0, 4, 0, 4, 0), of_documents(0, 4, 0, 0, 0, 0))
     many = mean_difference(
         of_documents(40, 0, 40, 0, 40, 0, each=40), of_documents(0, 40, 0, 0, 0, 0, each=40)

@@ -1,4 +1,4 @@
-"""Estimates from recorded draws: by hand, what is refused, that they are right on average, and the ends of a scale."""
+"""Estimates from recorded samples: by hand, refusals, correct on average, and at the ends of a scale."""
 
 import math
 from dataclasses import replace
@@ -31,7 +31,7 @@ def estimate_from_sample(items: list[SampledItem], **options: Any) -> SampleEsti
 def whole(
     judged: list[float], answers: list[float | None], probabilities: float | list[float] = 0.5
 ) -> list[SampledItem]:
-    """Documents that were sampled as a whole; those with an answer were sampled."""
+    """Make documents that were sampled as a whole; those with an answer were sampled."""
     chances = [probabilities] * len(judged) if isinstance(probabilities, float) else probabilities
     return [
         SampledItem(place, 1.0, judge, chance, answer is not None, answer)
@@ -40,7 +40,7 @@ def whole(
 
 
 def claims(answers: list[list[float | None]], chance: float, judged: float | None = 0.5) -> list[SampledItem]:
-    """Documents whose claims were sampled one by one, all of the same share."""
+    """Make documents whose claims were sampled one by one, with equal shares."""
     return [
         SampledItem(document, 1 / len(row), judged, chance, answer is not None, answer)
         for document, row in enumerate(answers)
@@ -49,9 +49,9 @@ def claims(answers: list[list[float | None]], chance: float, judged: float | Non
 
 
 def test_claims_are_weighed_by_their_share_and_their_chance() -> None:
-    # Document a: shares .25 and .75 at 1/4, the second sampled and answered 1; b: sampled at 1/2 and answered 0.
-    # Weights 3 and 2 give the intercept .6; z = .6 + 3 * .4 = 1.8 and .6 - 2 * .6 = -.6: mean .6, spread 1.2 sqrt(2),
-    # error 1.2.
+    # Document a has shares .25 and .75 at 1/4, the second sampled and answered 1; b was sampled at 1/2 and answered
+    # 0. Weights 3 and 2 give the intercept .6, z = .6 + 3 * .4 = 1.8 and .6 - 2 * .6 = -.6: the mean is .6, the
+    # standard deviation 1.2 sqrt(2), the error 1.2.
     items = [
         SampledItem("a", 0.25, None, 0.25, False),
         SampledItem("a", 0.75, None, 0.25, True, 1.0),
@@ -62,7 +62,8 @@ def test_claims_are_weighed_by_their_share_and_their_chance() -> None:
 
 
 def test_with_a_useless_judge_people_alone_stand_with_students_interval_of_log_odds() -> None:
-    # Mean .5, error sqrt(.02 / 4 / 5): half of the interval of log odds is that over .25 times the quantile.
+    # The mean is .5 and the error sqrt(.02 / 4 / 5). Half the interval of log odds is the error over .25 times the
+    # quantile.
     answers = [0.4, 0.5, 0.6, 0.5, 0.5]
     found = estimate_from_sample(whole([0.5] * 10, [*answers, *[None] * 5]))
     half = student.ppf(0.975, 4) * math.sqrt(0.001) / 0.25
@@ -74,14 +75,14 @@ def test_with_a_useless_judge_people_alone_stand_with_students_interval_of_log_o
 
 @pytest.mark.parametrize("answer", [0.0, 1.0])
 def test_of_answers_that_are_all_alike_the_interval_is_exact_and_the_mean_in_range(answer: float) -> None:
-    # Shares of a third add up to 1 but for rounding. Of ten documents: 1 - .025^(1/10) = .308498.
+    # Shares of a third add up to 1 except for rounding. For ten documents, 1 - .025^(1/10) = .308498.
     found = estimate_from_sample(claims([[answer, None, None]] * 10, 1 / 3))
     assert (found.estimate, found.tuning) == (answer, 0)
     assert (found.low, found.high) == pytest.approx((0.691502, 1) if answer else (0, 0.308498), abs=1e-6)
 
 
 def test_an_estimate_that_leaves_the_range_gives_way_to_people_alone() -> None:
-    # The judge says far less of the documents that nobody answered than of the others.
+    # The judge's answers are much lower on unanswered documents than on others.
     random = np.random.default_rng(3)
     truth = np.concatenate([random.random(20) * 0.1 + 0.02, np.zeros(60)])
     judged = np.concatenate([truth[:20], np.zeros(60)]) + random.normal(0, 0.001, 80)
@@ -94,9 +95,9 @@ def test_a_good_judge_narrows_the_interval_and_saves_labels() -> None:
     truth = random.random(40)
     judged = (0.2 + 0.6 * truth + random.normal(0, 0.03, 40)).tolist()
     found = estimate_from_sample(whole(judged, [*truth[:20].tolist(), *[None] * 20]))
-    # Half of the variance is left, that of drawing documents for the frame: the width falls to about .71.
+    # Half of the variance remains, from sampling documents, so the width falls to about .71.
     assert 0.6 < (found.high - found.low) / (found.classical_high - found.classical_low) < 0.8
-    # The judge's answers are drawn in by .6, so the slope makes up for it.
+    # The judge's answers are shrunk by .6, so the slope compensates for that.
     assert found.tuning == pytest.approx(1 / 0.6, rel=0.1)
 
 
@@ -145,7 +146,7 @@ def test_of_what_was_sampled_for_sure_the_judge_counts_for_nothing() -> None:
     answers: list[float | None] = [0.0, 0.5, 1.0, 0.5]
     found = estimate_from_sample(whole([0.9, 0.1, 0.2, 0.3], answers, 1.0))
     assert found.estimate == pytest.approx(0.5)
-    # Variance .5 / 3 over four documents.
+    # The variance is .5 / 3 over four documents.
     assert found.error == pytest.approx(math.sqrt(0.5 / 3 / 4))
 
 
@@ -153,7 +154,7 @@ def test_what_the_judge_left_unscored_counts_as_its_mean() -> None:
     judged = [0.8, 0.2, 0.5, 0.4, 0.9, 0.3]
     items = whole(judged, [1, 0, 1, 0, 1, None])
     unscored = [*items[:2], replace(items[2], judge=None), *items[3:]]
-    # The mean of the others: 2.6 / 5.
+    # The mean of the other items is 2.6 / 5.
     filled = [*items[:2], replace(items[2], judge=0.52), *items[3:]]
     one, other = (estimate_from_sample(frame) for frame in (unscored, filled))
     assert one.tuning > 0
@@ -200,7 +201,7 @@ def test_each_system_may_have_its_own_frame_and_wait_on_its_own() -> None:
 
 
 def test_the_judges_mean_is_its_own_whatever_the_sample_corrects() -> None:
-    # Document 0: (.2 + .4) / 2 = .3; document 1: .6. The mean over documents is .45, for each system its own.
+    # Document 0 has (.2 + .4) / 2 = .3 and document 1 .6, so the mean over documents is .45 for each system.
     items = [
         SampledItem(document=0, share=0.5, judge=0.2, probability=1, is_sampled=True, answer=1.0, claim="a"),
         SampledItem(document=0, share=0.5, judge=0.4, probability=1, is_sampled=True, answer=0.0, claim="b"),
@@ -219,7 +220,7 @@ def test_no_systems_no_estimates() -> None:
 def asked_of_all(
     seed: int, *, systems: int = 8, documents: int = 40, each: int = 6, share: float = 1 / 3
 ) -> dict[str, list[SampledItem]]:
-    """Claims that are hard or easy for all systems alike, which a judge without a clue does not see."""
+    """Make claims that are hard or easy for all systems, which an uninformative judge does not know."""
     random = np.random.default_rng(seed)
     odds = random.normal(0, 2, (documents, each))
     places = [(document, claim) for document in range(documents) for claim in range(each)]
@@ -272,7 +273,7 @@ def test_claims_of_two_documents_are_never_one() -> None:
 
 
 def with_other_answers(systems: dict[str, list[SampledItem]], name: str) -> dict[str, list[SampledItem]]:
-    """The same but for one system's answers in its first answered document, which are turned round."""
+    """Reverse one system's answers in its first answered document."""
     items = systems[name]
     document = next(item.document for item in items if item.is_sampled)
     turned = [
@@ -294,15 +295,17 @@ def test_neither_line_nor_slopes_of_a_document_have_seen_its_answers() -> None:
         frame, slopes_of = sharpened_and_tuned(frames)[name]
         place = frame.names.index(document)
         expected = frame.predictors[frame.documents == place, 0]
-        # Centred at the frame's mean, which knows of other documents; within one, differences stay.
+        # Predictions are centred at the mean of the frame, which includes other documents; differences within one do
+        # not change.
         both.append([*np.diff(expected), *slopes_of[place]])
     assert both[0] == pytest.approx(both[1], rel=1e-12)
 
 
 @pytest.mark.parametrize("is_active", [False, True], ids=["uniform", "active"])
 def test_over_many_draws_of_claims_the_mean_is_right_and_the_error_honest(is_active: bool) -> None:
-    # One frame of 24 documents of 6 claims, a biased judge, a third of the claims drawn, 400 times. The spread of
-    # estimates over draws must be what the error says less what documents differ by, which a frame does not show.
+    # One frame has 24 documents of 6 claims with a biased judge, and a third of the claims is sampled 400 times. The
+    # spread of the estimates must equal the error without the variance between documents, which one frame does not
+    # show.
     random = np.random.default_rng(8)
     odds = random.normal(0, 1, 24)[:, None] + random.normal(0, 1.5, (24, 6))
     truth = (random.random((24, 6)) < 1 / (1 + np.exp(-odds))).astype(float)
@@ -330,7 +333,7 @@ def test_over_many_draws_of_claims_the_mean_is_right_and_the_error_honest(is_act
 
 
 def sure(answers: list[float]) -> list[SampledItem]:
-    """Documents that were all sampled for sure and answered, the judge silent."""
+    """Make documents that were sampled with certainty and answered, without answers of the judge."""
     return [replace(item, judge=None) for item in whole(answers, [*answers], 1.0)]
 
 
@@ -339,7 +342,7 @@ def test_of_whole_documents_it_is_the_paired_t_test() -> None:
     found = compare_estimates(estimate_systems_from_sample({"a": sure(first), "b": sure(second)}))
     (pair,) = found
     assert (pair.first, pair.second, pair.sets) == ("a", "b", 5)
-    # Differences .2, .1, .1, .3, .1: mean .16, spread .0894, error .04, t = 4.
+    # The differences are .2, .1, .1, .3, .1: mean .16, standard deviation .0894, error .04, t = 4.
     assert pair.difference == pytest.approx(0.16)
     assert pair.p == pytest.approx(2 * scipy.special.stdtr(4, -4))
     assert pair.adjusted_p == pair.p
@@ -347,7 +350,7 @@ def test_of_whole_documents_it_is_the_paired_t_test() -> None:
 
 def test_the_parts_of_documents_add_up_to_the_error() -> None:
     found = estimate_systems_from_sample({"a": sure([0.9, 0.8, 0.4, 0.7])})["a"]
-    # Mean .7, distances .2, .1, -.3, 0: variance .14 / 3, error sqrt(.14 / 3 / 4).
+    # The mean is .7 with deviations .2, .1, -.3, 0: variance .14 / 3, error sqrt(.14 / 3 / 4).
     assert found.error == pytest.approx((0.14 / 12) ** 0.5)
     assert sum(part**2 for part in found.parts.values()) == pytest.approx(0.14 / 12)
 
@@ -359,7 +362,7 @@ def test_what_is_alike_in_all_documents_is_not_tested() -> None:
 
 
 def test_the_best_estimate_by_hand() -> None:
-    # One-sided p times two rivals: c is behind a by .05 / 2 * 2 = .05, b by .06 / 2 * 2 = .06.
+    # The one-sided p times two rivals: c is behind a with .05 / 2 * 2 = .05, b with .06 / 2 * 2 = .06.
     compared = [
         PairComparison(first, second, difference, 9, p, None, is_exact=False)
         for first, second, difference, p in (
@@ -374,7 +377,7 @@ def test_the_best_estimate_by_hand() -> None:
 
 
 def test_of_these_documents_only_the_choice_of_items_is_uncertain() -> None:
-    # Simple random sampling of 2 of 4: (1 - 1/2) / 2 times the variance of 1 and 0, which is .5.
+    # Simple random sampling of 2 of 4 has (1 - 1/2) / 2 times the variance of 1 and 0, which is .5.
     items = whole([0.5] * 4, [1, 0, None, None])
     these = estimate_from_sample(items, these_documents=True)
     assert (these.estimate, these.degrees) == (pytest.approx(0.5), 1)
@@ -396,7 +399,7 @@ def test_of_these_documents_two_systems_share_no_error() -> None:
 
 
 def estimated(*answers: float) -> tuple[SampleEstimate, SampleEstimate]:
-    """The estimate of a system with one answer a document, all sampled: as yes or no, and as ratings."""
+    """Estimate a system with one answer per document, all sampled: as yes or no, and as ratings."""
     items = [SampledItem(n, 1.0, None, 1.0, is_sampled=True, answer=each) for n, each in enumerate(answers)]
     plain, rated = (estimate_systems_from_sample({"alder": items}, ratings=each) for each in (False, True))
     return plain["alder"], rated["alder"]
@@ -404,7 +407,7 @@ def estimated(*answers: float) -> tuple[SampleEstimate, SampleEstimate]:
 
 def test_equal_best_answers_may_hide_as_many_bad_ones_as_chance_allows() -> None:
     _, wide = estimated(*[1.0] * 60)
-    # None of 60: at most 1 - .025^(1/60) = .0596 lie below.
+    # None of 60 is below the top: at most 1 - .025^(1/60) = .0596.
     assert wide.low == pytest.approx(0.025 ** (1 / 60))
     assert wide.high == 1
 

@@ -1,4 +1,4 @@
-"""A judge against people and against itself: every figure by hand, parts, and two judges side by side."""
+"""A judge compared with people and with itself: every figure derived by hand, and reports of parts."""
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,8 @@ from evaluation.statistics._judge import judge_report, judge_reports
 
 LABELS = st.sampled_from(["yes", "no", "unsure", None])
 
-# Judge by person: yes/yes 3, yes/no 1, no/yes 1, no/no 2, unsure/yes 1, no/unsure 1, unscored/no 1, and one unanswered.
+# Pairs of judge and person: yes/yes 3, yes/no 1, no/yes 1, no/no 2, unsure/yes 1, no/unsure 1, unscored/no 1, one
+# unanswered.
 JUDGE: list[Label | None] = ["yes", "yes", "yes", "yes", "no", "no", "no", "unsure", "no", None, "yes"]
 HUMAN: list[Label | None] = ["yes", "yes", "yes", "no", "yes", "no", "no", "yes", "unsure", "no", None]
 
@@ -34,7 +35,7 @@ def test_the_confusion_keeps_every_answer() -> None:
 
 
 def test_every_figure_worked_out() -> None:
-    # Of nine scored: both yes 3, judge alone 1, person alone 2, neither 3.
+    # Of nine scored checks, both say yes to 3, only the judge to 1, only the person to 2, and neither to 3.
     report = judge_report(JUDGE, HUMAN)
     assert report.answered.value == pytest.approx(9 / 10)
     assert report.accuracy.value == pytest.approx(6 / 9)
@@ -42,7 +43,7 @@ def test_every_figure_worked_out() -> None:
     assert report.specificity.value == pytest.approx(3 / 4)
     assert report.precision.value == pytest.approx(3 / 4)
     assert report.bias.value == pytest.approx(4 / 9 - 5 / 9)
-    # Chance agrees on 4/9 * 5/9 + 5/9 * 4/9 = 40/81: (54/81 - 40/81) / (41/81).
+    # Agreement by chance is 4/9 * 5/9 + 5/9 * 4/9 = 40/81, so kappa is (54/81 - 40/81) / (41/81).
     assert report.kappa.value == pytest.approx(14 / 41)
 
 
@@ -55,14 +56,15 @@ def test_what_has_no_denominator_is_none() -> None:
 
 
 def test_documents_are_drawn_whole() -> None:
-    # Right throughout in a, wrong throughout in b: accuracy of draws 1, .5, .5, 0.
+    # The judge is always right in a and always wrong in b, so resamples have an accuracy of 1, .5, .5 and 0.
     report = judge_report(["yes", "no"] * 4, ["yes", "no"] * 2 + ["no", "yes"] * 2, list("aaaabbbb"))
     assert (report.accuracy.value, report.accuracy.low, report.accuracy.high) == (0.5, 0, 1)
     assert report.documents == 2
 
 
 def test_clusters_widen_the_interval_as_far_as_they_agree() -> None:
-    # 100 checks in ten documents that are right or wrong as a whole: error .5 / sqrt(10) instead of .5 / 10.
+    # 100 checks are in ten documents that are right or wrong as a whole: the error is .5 / sqrt(10) instead of .5 /
+    # 10.
     judge: list[Label] = ["yes"] * 100
     human: list[Label] = (["yes"] * 10 + ["no"] * 10) * 5
     alone = judge_report(judge, human).accuracy
@@ -115,7 +117,7 @@ def test_flips_by_label_and_length() -> None:
         "9 to 16 words": 0.0,
         "more than 16 words": 1.0,
     }
-    # Observed 3/4, by chance 1/2 x 1/4 + 1/2 x 3/4 = 1/2: kappa 1/2.
+    # Observed agreement is 3/4, by chance 1/2 x 1/4 + 1/2 x 3/4 = 1/2, so kappa is 1/2.
     assert found.kappa_ceiling == pytest.approx(0.5**0.5)
 
 

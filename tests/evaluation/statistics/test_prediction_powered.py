@@ -1,4 +1,4 @@
-"""The published prediction-powered mean: known answers, its small-sample form, its limits; and shrunk slopes."""
+"""The published prediction-powered mean: known values, the small-sample form and limits; and shrunk slopes."""
 
 import math
 from statistics import mean, stdev
@@ -19,35 +19,37 @@ SHARES = st.floats(0, 1)
 
 
 def test_untuned_it_is_the_first_prediction_powered_inference() -> None:
-    # Mean of the unlabelled 4.2 / 8 = .525; corrections .2, -.3, .4, .1, mean .1: estimate .625. Variances over n:
-    # .555 / 8 = .069375 and .26 / 4 = .065; error sqrt(.069375 / 8 + .065 / 4) = .157867; times 1.644854 is .259668.
+    # The unlabelled mean is 4.2 / 8 = .525, the corrections .2, -.3, .4, .1 have the mean .1: estimate .625.
+    # Variances over n are .555 / 8 = .069375 and .26 / 4 = .065; error sqrt(.069375 / 8 + .065 / 4) = .157867; times
+    # 1.644854 is .259668.
     found = prediction_powered_mean(HUMAN, LABELLED, UNLABELLED, 0.9, tuning=1)
     assert (found.estimate, found.low, found.high) == pytest.approx((0.625, 0.365332, 0.884668), abs=1e-6)
 
 
 def test_the_tuning_is_the_published_one() -> None:
-    # Covariance over n: .35 / 4 = .0875. Variance of all twelve f over n - 1: .806667 / 11 = .073333.
+    # The covariance over n is .35 / 4 = .0875, the variance of all twelve f over n - 1 is .806667 / 11 = .073333:
     # .0875 / ((1 + 4 / 8) * .073333) = .795455; estimate .75 + .795455 (.525 - .65) = .650568.
     found = prediction_powered_mean(HUMAN, LABELLED, UNLABELLED, 0.9)
     assert (found.tuning, found.estimate) == pytest.approx((0.795455, 0.650568), abs=1e-6)
 
 
 def test_beside_it_stands_what_people_alone_say() -> None:
-    # Mean .75, variance over n 3/16; error sqrt(3/64) = .216506, times 1.959964 is .424344.
+    # The mean is .75, the variance over n 3/16, the error sqrt(3/64) = .216506; times 1.959964 it is .424344.
     found = prediction_powered_mean(HUMAN, LABELLED, UNLABELLED)
     assert found.classical_estimate == 0.75
     assert (found.classical_low, found.classical_high) == pytest.approx((0.325656, 1.174344), abs=1e-6)
 
 
 def test_labels_saved_compare_the_two_variances() -> None:
-    # Untuned: people (3/16) / 4 = .046875 against .069375 / 8 + .065 / 4 = .024922: 4 (1.880878 - 1) = 3.523511.
+    # Without tuning: people (3/16) / 4 = .046875 against .069375 / 8 + .065 / 4 = .024922: 4 (1.880878 - 1) =
+    # 3.523511.
     found = prediction_powered_mean(HUMAN, LABELLED, UNLABELLED, tuning=1)
     assert found.labels_saved == pytest.approx(3.523511, abs=1e-6)
 
 
 def test_small_samples_take_variances_over_n_less_one_and_students_t() -> None:
     found = prediction_powered_mean(HUMAN, LABELLED, UNLABELLED, small_sample=True, tuning=1)
-    # .555 / 7 / 8 + .26 / 3 / 4 = .009911 + .021667.
+    # The variance is .555 / 7 / 8 + .26 / 3 / 4 = .009911 + .021667.
     half = student.ppf(0.975, 3) * math.sqrt(0.555 / 7 / 8 + 0.26 / 3 / 4)
     assert (found.low, found.high) == pytest.approx((0.625 - half, 0.625 + half))
     assert found.classical_high == pytest.approx(0.75 + student.ppf(0.975, 3) * stdev(HUMAN) / 2)
@@ -69,7 +71,7 @@ def test_cross_fitted_each_answer_is_corrected_by_the_others_tuning() -> None:
 
 
 def test_an_answer_does_not_tune_its_own_correction() -> None:
-    # With the other answers all alike the others' tuning is 0, whatever the first answer says.
+    # If the other answers are all equal, their tuning is 0, whatever the first answer is.
     found = prediction_powered_mean([0.0, 1, 1, 1], [0.1, 0.5, 0.7, 0.9], UNLABELLED, cross_fit=True)
     rest = prediction_powered_mean([0.0, 1, 1, 1], [0.1, 0.5, 0.7, 0.9], UNLABELLED)
     assert found.tuning < rest.tuning
@@ -142,7 +144,7 @@ def test_never_anything_but_numbers_in_order(
 
 
 def summed(systems: list[tuple[list[list[float]], list[float]]]) -> np.ndarray:
-    """Moments of one fold that sees everything."""
+    """Compute the moments of one fold that uses all answers."""
     found = [
         moments(np.array(predictors), np.array(answers), np.ones(len(answers))).sum(axis=0)
         for predictors, answers in systems
@@ -158,7 +160,8 @@ def line(slope: float, count: int, noise: float, seed: int) -> tuple[list[list[f
 
 
 def test_moments_are_sums_of_products() -> None:
-    # Rows (1, 2, 5) and (1, 3, 4) with weights 1 and 2: the products of the last two columns are 10 + 2 * 12 = 34.
+    # The rows are (1, 2, 5) and (1, 3, 4) with weights 1 and 2; the products of the last two columns are 10 + 2 * 12
+    # = 34.
     found = moments(np.array([[2.0], [3.0]]), np.array([5.0, 4.0]), np.array([1.0, 2.0])).sum(axis=0)
     assert found[0].tolist() == [3, 2 + 6, 5 + 8]
     assert found[1, 2] == 34

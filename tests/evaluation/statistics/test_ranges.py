@@ -1,4 +1,4 @@
-"""Intervals that stay between 0 and 1: by hand, at the ends, and where there is too little to go by."""
+"""Intervals that stay between 0 and 1: by hand, at the ends, and with too few values."""
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ SHARES = st.floats(0, 1)
 
 
 def test_in_the_middle_it_is_students_on_the_logit_scale() -> None:
-    # Half .05 * 2.09302 / .25 = .418605 around 0: 1 / (1 + exp(.418605)) = .396851.
+    # Half the interval is .05 * 2.09302 / .25 = .418605 around 0: 1 / (1 + exp(.418605)) = .396851.
     known = Precision.of_answers(0.5, 0.05**2, 19)
     assert known.answers == pytest.approx(100)
     assert interval_within_range(0.5, known, 0.95) == pytest.approx((0.396851, 0.603149), abs=1e-6)
@@ -20,19 +20,19 @@ def test_in_the_middle_it_is_students_on_the_logit_scale() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_of_documents_that_are_all_alike_at_an_end_one_bound_is_exact(share: float) -> None:
-    # Twenty documents without a yes: 1 - .025^(1/20) = .168433.
+    # Twenty documents have no yes: 1 - .025^(1/20) = .168433.
     low, high = interval_within_range(share, Precision.of_answers(share, 0.0, 19), 0.95)
     assert (low, high) == pytest.approx((0, 0.168433) if share == 0 else (0.831567, 1), abs=1e-6)
 
 
 def test_documents_that_are_all_alike_in_the_middle_are_not_known_for_sure() -> None:
     low, high = interval_within_range(0.5, Precision.of_answers(0.5, 0.0, 9), 0.95)
-    # Clopper and Pearson's of 5 in 10.
+    # Clopper and Pearson's interval of 5 in 10.
     assert (low, high) == pytest.approx((beta.ppf(0.025, 5, 6), beta.ppf(0.975, 6, 5)))
 
 
 def test_with_few_of_a_kind_expected_it_is_the_exact_one_of_what_they_are_worth() -> None:
-    # .1 with a variance of .1 * .9 / 36 is worth 36 answers, 3.6 of them yes; (z / t)^2 of them count.
+    # .1 with a variance of .1 * .9 / 36 counts as 36 answers, 3.6 of them yes, and (z / t)^2 of these are used.
     low, high = interval_within_range(0.1, Precision.of_answers(0.1, 0.0025, 35), 0.95)
     count = 36 * (norm.ppf(0.975) / student.ppf(0.975, 35)) ** 2
     yes = 0.1 * count

@@ -1,4 +1,6 @@
-"""Bootstrap intervals of means and of statistics of sums: resampled whole, and exact where shares are 0 or 1."""
+"""Bootstrap intervals of means and of functions of sums: clusters are resampled whole, and shares of 0 or 1 are
+exact.
+"""
 
 import json
 import math
@@ -25,21 +27,21 @@ DRAWS = 200
 
 
 def test_the_mean_is_a_macro_mean_over_clusters() -> None:
-    # Cluster a: (.2 + .4) / 2 = .3; b: .9; macro mean .6, while the plain mean would be .5.
+    # Cluster a has (.2 + .4) / 2 = .3 and b .9: the macro mean is .6, while the plain mean would be .5.
     interval = bootstrap_interval([0.2, 0.4, 0.9], ["a", "a", "b"])
     assert interval.mean == pytest.approx(0.6)
     assert interval.clusters == 2
 
 
 def test_two_clusters_span_all_that_can_be_drawn() -> None:
-    # Draws are aa, ab, ba, bb: means .3, .6, .6, .9, each end in a quarter of the draws.
+    # The resamples are aa, ab, ba, bb with the means .3, .6, .6, .9, so each end has a quarter of the resamples.
     interval = bootstrap_interval([0.2, 0.4, 0.9], ["a", "a", "b"])
     assert interval.low == pytest.approx(0.3)
     assert interval.high == pytest.approx(0.9)
 
 
 def test_the_width_is_that_of_the_standard_error() -> None:
-    # 400 clusters, half 0 and half 1: error .5 / 20 = .025, so 95 % is .5 -+ 1.96 * .025 = .451 to .549.
+    # 400 clusters, half 0 and half 1, have the error .5 / 20 = .025, so 95 % is .5 -+ 1.96 * .025 = .451 to .549.
     interval = bootstrap_interval([0.0, 1.0] * 200)
     assert interval.low == pytest.approx(0.451, abs=0.004)
     assert interval.high == pytest.approx(0.549, abs=0.004)
@@ -49,7 +51,7 @@ def test_clusters_widen_an_interval() -> None:
     values = [0.0] * 50 + [1.0] * 50
     alone = bootstrap_interval(values)
     together = bootstrap_interval(values, [i // 10 for i in range(100)])
-    # Ten clusters of ten equal values: error .5 / sqrt(10) = .16 instead of .05.
+    # Ten clusters of ten equal values have the error .5 / sqrt(10) = .16 instead of .05.
     assert together.low < alone.low - 0.1
 
 
@@ -124,7 +126,7 @@ SKEWED = [0.0, 0.0, 0.05, 0.05, 0.1, 0.1, 0.15, 0.2, 0.6, 1.0]
 
 
 def test_an_expanded_interval_reads_quantiles_further_out() -> None:
-    # Of 10: sqrt(10 / 9) * t(9) = 1.0541 * -2.2622 = -2.3845, so the tail is .00855 instead of .025.
+    # With 10 clusters, sqrt(10 / 9) * t(9) = 1.0541 * -2.2622 = -2.3845, so the tail is .00855 instead of .025.
     found = bootstrap_interval(SKEWED, method="expanded")
     column = np.array(sorted(SKEWED)).reshape(-1, 1)
     means, _ = bootstrap_means(column, np.ones(column.shape, dtype=np.bool_))
@@ -138,7 +140,7 @@ def test_every_method_stays_put_where_nothing_varies(method: IntervalMethod) -> 
 
 
 def test_tails_for_few_clusters() -> None:
-    # sqrt(30 / 29) * t(29, .025) = 1.01710 * -2.04523 = -2.08020, below which the normal has .018754.
+    # sqrt(30 / 29) * t(29, .025) = 1.01710 * -2.04523 = -2.08020, and the normal distribution has .018754 below it.
     assert expanded_tails(0.95, 30) == pytest.approx((0.018754, 0.981246), abs=1e-6)
     assert expanded_tails(0.95, 10_000) == pytest.approx((0.025, 0.975), abs=1e-4)
     assert expanded_tails(0.95, 1) == (0, 1)
@@ -155,7 +157,7 @@ def rows(*values: float) -> Floats:
 
 
 def test_draws_without_a_value_are_left_out() -> None:
-    # A statistic of the first row alone: of draws of two rows a quarter lack it.
+    # The statistic needs the first row, which a quarter of the resamples of two rows lack.
     table = np.array([[1.0, 3.0], [0.0, 0.0]])
     (interval,) = estimates(table, lambda sums: np.where(sums[:, :1] > 0, ratio(sums), np.nan), draws=2000)
     assert (interval.value, interval.low, interval.high) == (3, 3, 3)
@@ -163,7 +165,7 @@ def test_draws_without_a_value_are_left_out() -> None:
 
 
 def test_a_share_of_1_has_an_exact_bound() -> None:
-    # Ten clusters, all 1: Clopper and Pearson's lower bound is .025 ** .1 = .6915; one not in it leaves nine: .6637.
+    # Ten clusters are all 1: Clopper and Pearson's lower bound is .025 ** .1 = .6915; with nine clusters it is .6637.
     (interval,) = estimates(rows(*[1.0] * 10), ratio, shares=[0])
     assert (interval.low, interval.high) == (pytest.approx(0.6915, abs=5e-5), 1)
     empty = np.vstack([rows(*[1.0] * 9), [[0.0, 0.0]]])

@@ -1,4 +1,4 @@
-"""Random samples: sizes and probabilities, and that every item has its own; forecasts of what a sample would bring."""
+"""Random samples: sizes and inclusion probabilities; and forecasts of a new sample's intervals."""
 
 import math
 from collections import Counter
@@ -28,13 +28,13 @@ def active(spreads: dict[str, float], size: int) -> dict[str, float]:
 
 
 def test_active_probabilities_follow_the_spread_above_a_uniform_floor() -> None:
-    # Half of 1 in even parts is .25 each; the other half by .3 and .1: .375 and .125.
+    # The even half of 1 gives .25 each; the other half is divided by .3 and .1: .375 and .125.
     assert active({"a": 0.3, "b": 0.1}, size=1) == pytest.approx({"a": 0.625, "b": 0.375})
 
 
 def test_what_would_pass_one_is_sampled_for_sure_and_the_rest_is_shared() -> None:
-    # Floor .5 of 2 in three: 1/3 each. a would get 1/3 + 8/10 > 1, so it takes 1 and leaves 2 - 1 - 2/3 = 1/3 for
-    # b and c, half each.
+    # The even .5 of 2 gives 1/3 to each of three. a would get 1/3 + 8/10 > 1, so it gets 1 and leaves 2 - 1 - 2/3 =
+    # 1/3, half for b and half for c.
     found = active({"b": 1.0, "a": 8.0, "c": 1.0}, size=2)
     assert found == pytest.approx({"b": 0.5, "a": 1.0, "c": 0.5})
     assert list(found) == ["b", "a", "c"]
@@ -45,7 +45,7 @@ def test_without_any_spread_the_sample_is_uniform() -> None:
 
 
 def test_every_stratum_gets_its_share() -> None:
-    # 3 of 6: 2 of the four of "x", by spread, and 1 of the two of "y", alike.
+    # Of 3 of 6, 2 are of the four in "x", by spread, and 1 is of the two in "y", evenly.
     spreads = {"a": 3.0, "b": 1.0, "c": 1.0, "d": 1.0, "e": 0.0, "f": 0.0}
     strata = dict.fromkeys("abcd", "x") | dict.fromkeys("ef", "y")
     found = inclusion_probabilities(spreads, strata, size=3, design="active")
@@ -97,7 +97,7 @@ def test_a_fixed_size_sample_has_the_sum_of_its_probabilities_as_its_size() -> N
 
 
 def test_every_item_of_a_fixed_size_sample_has_exactly_its_probability() -> None:
-    # 4000 draws: the standard deviation of a count is at most sqrt(4000 / 4) = 31.6.
+    # In 4000 samples, the standard deviation of a count is at most sqrt(4000 / 4) = 31.6.
     counts = Counter(item for seed in range(4000) for item in fixed_size_sample(CHANCES, seed=seed))
     assert all(abs(counts[item] - 4000 * chance) < 5 * 31.6 for item, chance in CHANCES.items())
 
@@ -125,7 +125,7 @@ PLACES = range(DOCUMENTS * CLAIMS)
 
 
 class World:
-    """Documents of claims, some of which people deny of every system, and a calibrated judge who is unsure of some."""
+    """Documents of claims, some of which are false for every system, and a calibrated judge that is unsure of some."""
 
     def __init__(self, systems: int = 3, seed: int = 2) -> None:
         random = np.random.default_rng(seed)
@@ -172,9 +172,10 @@ def unanswered(judged: list[float | None], per_document: int) -> list[SampledIte
 
 
 def test_without_answers_the_judge_is_taken_at_its_word() -> None:
-    # 16 documents of two items at .5 and .9, shares .5: errors .0625 and .0225. Documents' means are all .7, so they
-    # differ by answers alone: .085 each. Half of the items answered: each document adds .085 * (2 - 1). A document
-    # holds an answer with 1 - .25, of 16 that is 12: fewer than 15, so people alone stand, with .25 * .7 * .3 each.
+    # 16 documents have two items at .5 and .9 with shares .5 and errors .0625 and .0225. All document means are .7,
+    # so documents differ by answers alone, .085 each. If half of the items are answered, each document adds .085 * (2
+    # - 1). A document has an answer with 1 - .25, so 12 of 16 have: fewer than 15, so people alone count, with .25 *
+    # .7 * .3 each.
     made = forecast_intervals({"a": unanswered([0.5, 0.9] * 16, 2)}, design="uniform")
     assert made.items == 32
     assert made.margin(32) == pytest.approx(student.ppf(0.975, 15) * math.sqrt(0.085 / 16))
@@ -189,12 +190,12 @@ def test_a_settled_item_costs_no_answer_and_answers_its_document() -> None:
     ]
     made = forecast_intervals({"a": items}, design="active")
     assert made.items == 16
-    # All 16 documents are known, half of the open items at .25 * .25 = .0625.
+    # All 16 documents are known, and half of the open items add .25 * .25 = .0625.
     assert made.margin(8) == pytest.approx(student.ppf(0.975, 15) * math.sqrt((0.0625 + 0.0625) / 16))
 
 
 def test_one_variance_of_documents_stands_for_all_systems() -> None:
-    # Documents of a differ by .25 (judged 0 and 1 in turn: variance 16 * .25 / 15), those of b by nothing.
+    # Documents of a differ by .25 (judged 0 and 1 in turn: variance 16 * .25 / 15), those of b do not differ.
     a, b = unanswered([0.0, 1.0] * 8, 1), unanswered([1.0] * 16, 1)
     made = forecast_intervals({"a": a, "b": b}, design="uniform")
     assert made.margin(32) == pytest.approx(student.ppf(0.975, 15) * math.sqrt(16 * 0.25 / 15 / 2 / 16))

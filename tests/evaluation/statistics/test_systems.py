@@ -1,4 +1,4 @@
-"""Permutation tests, Holm's correction, groups and settled orders: exact answers, and false findings."""
+"""Permutation tests, Holm's correction, groups and settled orders: exact values, and rates of false findings."""
 
 import random
 from itertools import combinations
@@ -29,7 +29,7 @@ def pair_of(first: list[float], second: list[float], draws: int | None = None) -
 
 
 def test_all_flips_of_three_sets_worked_out() -> None:
-    # Differences 1, 2 and 3. Of the eight flips only +++ and --- reach a mean of 2 either way: 2 / 8.
+    # The differences are 1, 2 and 3. Of the eight flips only +++ and --- give a mean of 2 or -2: 2 / 8.
     pair = pair_of([1, 2, 3], [0, 0, 0])
     assert (pair.difference, pair.p, pair.sets, pair.is_exact) == (2, 0.25, 3, True)
 
@@ -43,7 +43,7 @@ def test_no_difference_anywhere_is_no_finding() -> None:
 
 
 def test_sums_that_are_equal_on_paper_count_as_reached() -> None:
-    # .1 + .2 - .3 is no zero in binary; every flip of these reaches the observed mean of 0 on paper.
+    # .1 + .2 - .3 is not 0 in binary, but every flip reaches the exact mean of 0.
     assert pair_of([0.1, 0.2, 0.0], [0.0, 0.0, 0.3]).p == 1
 
 
@@ -60,42 +60,43 @@ def sets_of(**columns: list[float]) -> dict[str, dict[str, float]]:
 
 
 def test_the_best_by_hand() -> None:
-    # Five sets, a ahead of b by 1 in each: of the 32 flips of b's differences from a one reaches their sum: .031. With
-    # four sets it is one of 16: .0625.
+    # a is ahead of b by 1 in each of five sets. One of the 32 flips of b's differences from a reaches their sum:
+    # .031. With four sets it is one of 16: .0625.
     assert may_be_best(sets_of(a=[1] * 5, b=[0] * 5)) == {"a"}
     assert may_be_best(sets_of(a=[1] * 4, b=[0] * 4)) == {"a", "b"}
-    # Differences of a from b 1, 1, 1, 1, 1, -1: sum 4. Of 64 flips those with no or one minus sum to 4 or more: 7, .11.
+    # The differences of a from b are 1, 1, 1, 1, 1, -1 with the sum 4. Of 64 flips, those with at most one minus
+    # reach 4: 7, which is .11.
     assert may_be_best(sets_of(a=[1, 1, 1, 1, 1, 0], b=[0, 0, 0, 0, 0, 1])) == {"a", "b"}
 
 
 def test_the_largest_of_all_rivals_counts() -> None:
-    # From c, a is ahead by 1 in every set and b by 1 in all of six but the last, where it is behind by 1. The sums over
-    # the root of six are 6 and 4; flips reach
-    # 6 for a with no minus, for b with a minus in the last alone: 2 / 64 = .031. From a, nobody is ahead. From b, a is
-    # ahead by 2 in one set: half of the flips reach that.
+    # In the test of c, a is ahead of c by 1 in every set, and b in all of six but the last, where it is behind by 1.
+    # The sums over the root of six are 6 and 4. Flips reach 6 for a without a minus and for b with a minus in the
+    # last set alone: 2 / 64 = .031. In the test of a, nobody is ahead. In the test of b, a is ahead by 2 in one set,
+    # which half of the flips reach.
     values = sets_of(a=[1] * 6, b=[1] * 5 + [-1], c=[0] * 6)
     assert may_be_best(values) == {"a", "b"}
     assert may_be_best(values, level=0.03) == {"a", "b", "c"}
 
 
 def test_groups_and_gaps_count_in_comparisons_with_the_best() -> None:
-    # Six sets of one group flip together: one of two flips reaches the sum.
+    # Six sets of one group are flipped together, so one of two flips reaches the sum.
     values = sets_of(a=[1] * 6, b=[0] * 6)
     assert may_be_best(values, dict.fromkeys(values["a"], "storm")) == {"a", "b"}
-    # c has nothing in common with the others, so nothing is known of it.
+    # c has no set in common with the others, so it cannot be compared.
     assert may_be_best(values | {"c": {"other": 0.0}}) == {"a", "c"}
     assert may_be_best({}) == frozenset()
     assert may_be_best({"a": {}, "b": {}}) == {"a", "b"}
 
 
 def test_the_true_best_is_left_out_in_as_few_studies_as_promised() -> None:
-    # Five equal systems, which is the hardest case: 5 % of 300 are 15, and three errors of 3.8 more are 26.
+    # Equal systems are the hardest case: 5 % of 300 are 15, and three standard errors of 3.8 give 26.
     missed = sum("s0" not in may_be_best(table(5, 20, step=0, seed=seed), draws=500) for seed in range(300))
     assert missed <= 26
 
 
 def test_holm_as_published() -> None:
-    # Sorted .005 .01 .03 .04 by 4 3 2 1: .02 .03 .06 .04, and never below the one before: .06 at the end.
+    # Sorted .005 .01 .03 .04 times 4 3 2 1 is .02 .03 .06 .04, and no value is below the one before: .06 at the end.
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
@@ -137,7 +138,8 @@ def test_pairs_are_tested_as_by_themselves_and_corrected_together(sets: int) -> 
 def test_pairs_are_compared_on_what_both_have() -> None:
     values = {"a": {"x": 1.0, "y": 2.0, "z": 9.0}, "b": {"x": 0.0, "y": 0.0}, "c": {"z": 0.0}}
     pairs = compare_systems(values)
-    # a and b: differences 1 and 2, two of four flips; a and c: one set, p = 1; b and c: nothing.
+    # a and b have differences 1 and 2, so p is two of four flips; a and c have one set, p = 1; b and c have no common
+    # set.
     assert [(pair.difference, pair.sets, pair.p) for pair in pairs] == [
         (1.5, 2, 0.5),
         (9, 1, 1),
@@ -148,17 +150,17 @@ def test_pairs_are_compared_on_what_both_have() -> None:
 
 
 def test_groups_of_sets_are_flipped_together() -> None:
-    # Differences 1 and 2 in one group, -1 in the other: the mean over three sets is 2/3, sums 3 and -1 by group. Of the
-    # four flips (3, -1), (3, 1), (-3, -1), (-3, 1) all sums are 2 or 4 from zero, so all reach |2|: p = 1.
+    # One group has the differences 1 and 2, the other -1: the mean over three sets is 2/3, and the group sums are 3
+    # and -1. In all four flips (3, -1), (3, 1), (-3, -1), (-3, 1) the sum is 2 or 4 from zero, so p is 1.
     values = {"a": {"x": 1.0, "y": 2.0, "z": 0.0}, "b": {"x": 0.0, "y": 0.0, "z": 1.0}}
     (pair,) = compare_systems(values, {"x": "storm", "y": "storm", "z": "strike"})
     assert (pair.difference, pair.sets, pair.p, pair.is_exact) == (pytest.approx(2 / 3), 3, 1.0, True)
-    # Each by itself: of eight flips of (1, 2, -1) four have |sum| 2, two 4 and two 0, so six of eight reach 2.
+    # Without groups, of eight flips of (1, 2, -1) four have |sum| 2, two 4 and two 0, so six of eight reach 2.
     assert compare_systems(values)[0].p == pytest.approx(6 / 8)
 
 
 def test_a_group_weighs_as_much_as_it_has_sets_in_common() -> None:
-    # b lacks y: differences 1 (storm) and -1 (strike), sums 1 and -1, mean 0: every flip reaches 0.
+    # b lacks y: the differences are 1 (storm) and -1 (strike) with the mean 0, so every flip reaches 0.
     values = {"a": {"x": 1.0, "y": 2.0, "z": 0.0}, "b": {"x": 0.0, "z": 1.0}}
     (pair,) = compare_systems(values, {"x": "storm", "y": "storm", "z": "strike"})
     assert (pair.difference, pair.sets, pair.p) == (0.0, 2, 1.0)
@@ -170,7 +172,7 @@ def test_a_set_without_a_group_is_refused() -> None:
 
 
 def test_gaps_change_no_p_but_their_own() -> None:
-    # The complete pair goes by one product per system, the table with gaps by one per pair: the same flips.
+    # A complete table and a table with gaps are computed in different ways but with the same flips.
     values = table(3, 40, step=0.6)
     holed = {name: dict(column) for name, column in values.items()}
     del holed["s2"]["d7"]
@@ -179,16 +181,16 @@ def test_gaps_change_no_p_but_their_own() -> None:
 
 
 def one_ahead_of_eleven() -> dict[str, dict[str, float]]:
-    """Twelve systems on 16 sets: the first is ahead of each other by 1 in 15 sets and behind by 1 in one."""
+    """Make twelve systems on 16 sets: the first is ahead of all others by 1 in 15 sets and behind by 1 in one."""
     ahead = {f"d{number:02}": 1.0 if number else -1.0 for number in range(16)}
     return {"ahead": ahead} | {f"s{number}": dict.fromkeys(ahead, 0.0) for number in range(11)}
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_pair_near_the_level_hangs_on_no_seed(seed: int) -> None:
-    # 16 signs add up to 14 or more with no or one minus sign: 17 of 65,536 flips, and as many on the other side. By 66
-    # pairs that is .0342, of which 10,000 flips alone reach the difference 5 times, give or take 2.3: more than 6, and
-    # it would be above .05. The 528,000 fresh ones know it to 6 % of itself.
+    # 16 signs add up to 14 or more with at most one minus: 17 of 65,536 flips, and as many on the other side. Times
+    # 66 pairs this is .0342. Of 10,000 flips, 5 with a standard error of 2.3 reach the difference, and with more than
+    # 6 the result would exceed .05. The 528,000 new flips have a standard error of 6 % of the result.
     pairs = compare_systems(one_ahead_of_eleven(), seed=seed)
     assert len(pairs) == 66
     assert {pair.adjusted_p for pair in pairs[11:]} == {1}
@@ -205,7 +207,8 @@ def test_flips_that_were_asked_for_are_all_there_are() -> None:
 
 @pytest.mark.parametrize("draws", [999, None])
 def test_true_differences_are_found_and_false_ones_seldom(draws: int | None) -> None:
-    # 60 tables of four equal systems on 15 sets: at most 5 % should show any difference; 9 of 60 is 3.5 errors off.
+    # In 60 tables of four equal systems on 15 sets, at most 5 % should show a difference; 9 of 60 is 3.5 standard
+    # errors off.
     false = sum(
         any(pair.is_different() for pair in compare_systems(table(4, 15, step=0, seed=seed), draws=draws))
         for seed in range(60)
@@ -244,7 +247,7 @@ def test_all_alike_share_a_letter_and_all_different_share_none() -> None:
 
 
 def test_a_group_need_not_be_a_run() -> None:
-    # Only b and c differ, and b and d.
+    # Only the pairs b, c and b, d differ.
     assert indistinct_groups("abcd", [("b", "c"), ("b", "d")]) == (("a", "b"), ("a", "c", "d"))
 
 
@@ -274,14 +277,14 @@ def pair(first: str, second: str, difference: float, p: float) -> PairComparison
 
 
 def test_what_is_better_than_a_better_one_is_better() -> None:
-    # a over b and b over c hold; that of a over c, of more noise, does not by itself.
+    # a differs from b and b from c; a and c do not differ in their own test, which has more noise.
     compared = [pair("a", "b", 0.2, 0.01), pair("b", "c", 0.2, 0.01), pair("c", "a", -0.4, 0.2)]
     found = settled_order({"a": 0.8, "b": 0.6, "c": 0.4}, compared)
     assert found == {("a", "b"), ("b", "c"), ("a", "c")}
 
 
 def test_a_difference_against_the_means_tells_apart() -> None:
-    # On the sets that both have b is better, though a has the higher mean over its own.
+    # On the common sets b is better, although a has the higher mean over its own sets.
     assert settled_order({"a": 0.8, "b": 0.6}, [pair("a", "b", -0.1, 0.01)]) == {("b", "a")}
 
 

@@ -1,4 +1,4 @@
-"""Alarms over time: worked answers, a changed mix, steady and falling series, and a judge that flips."""
+"""Alarms over time: examples by hand, a changed mix, steady and falling series, and a judge whose answers change."""
 
 import random
 
@@ -50,7 +50,8 @@ def test_one_group_is_welchs_test() -> None:
 
 
 def test_a_changed_mix_is_no_drop() -> None:
-    # Easy documents have .85 or .95, hard ones .35 or .45. The share of hard ones rises from a fifth to four fifths.
+    # Easy documents have .85 or .95 and hard ones .35 or .45. The share of hard ones rises from a fifth to four
+    # fifths.
     easy, hard = [0.85, 0.95], [0.35, 0.45]
 
     def mixed(easy_pairs: int, hard_pairs: int) -> Period:
@@ -89,7 +90,7 @@ def year(seed: int, *, falls_at: int = 99, by: float = 0.0) -> list[bool]:
 
 
 def test_steady_years_are_quiet() -> None:
-    # The rate is at most 5 %: of 60 years at most 3 + 3 * sqrt(60 * .05 * .95) = 8 alarm.
+    # The rate is at most 5 %, so at most 3 + 3 * sqrt(60 * .05 * .95) = 8 of 60 years have an alarm.
     assert sum(any(year(seed)) for seed in range(60)) <= 8
 
 
@@ -99,7 +100,7 @@ def test_a_drop_is_found_within_six_weeks() -> None:
 
 
 def test_flips_worked_out() -> None:
-    # Three of six answers are flips; that they are the three of now has 1 / C(6, 3) = .05.
+    # Three of six answers changed; all three are recent with a probability of 1 / C(6, 3) = .05.
     assert judge_change_p(3, 3, 0, 3) == pytest.approx(0.05)
     assert judge_change_p(0, 150, 20, 1950) == 1.0
 
@@ -115,15 +116,16 @@ def test_counts_outside_their_range_are_refused() -> None:
 
 
 def test_a_corrected_value_worked_out() -> None:
-    # One of four checks of a document is sampled with probability .5, so it counts .25 / .5 = .5. The person said yes,
-    # the judge .8; the judge's value of the document is .6. With base .1 and slope .5:
-    # .5 * 1 + .1 * (1 - .5) + .5 * (.6 - .5 * .8) = .5 + .05 + .1 = .65.
+    # One of four checks of a document is sampled with probability .5, so it counts .25 / .5 = .5. The person says yes
+    # and the judge .8; the judge's value of the document is .6. With base .1 and slope .5: .5 * 1 + .1 * (1 - .5) +
+    # .5 * (.6 - .5 * .8) = .5 + .05 + .1 = .65.
     value = SampledValue(judge=0.6, people=0.5, judge_again=0.4, sampled=0.5)
     assert Correction(0.1, 0.5).of(value) == pytest.approx(0.65)
 
 
 def test_a_correction_is_a_regression_of_people_on_both_errors() -> None:
-    # people = .5 + .2 * (sampled - 1) + .7 * (judge_again - judge) exactly, so the corrected values are all .5.
+    # The relation people = .5 + .2 * (sampled - 1) + .7 * (judge_again - judge) is exact, so all corrected values are
+    # .5.
     values = [
         SampledValue(judge, 0.5 + 0.2 * (sampled - 1) + 0.7 * (again - judge), again, sampled)
         for judge, again, sampled in ((0.6, 0.0, 0.0), (0.8, 1.6, 2.0), (0.4, 0.1, 1.0), (0.5, 0.9, 1.0))
@@ -139,7 +141,7 @@ def test_a_correction_without_samples_is_none() -> None:
 
 
 def test_corrected_means_are_people_s_whatever_the_judge_says() -> None:
-    """A judge that is always .3 too low: means of corrected values stay those of people."""
+    """The judge is always .3 too low, but means of corrected values equal people's means."""
     source = random.Random(1)
     values = []
     for _ in range(20_000):
@@ -148,13 +150,13 @@ def test_corrected_means_are_people_s_whatever_the_judge_says() -> None:
         said = max(0.0, truth - 0.3)
         values.append(SampledValue(said, weight * (source.random() < truth), weight * said, weight))
     correction = fit_correction(values[:2_000])
-    # Uniform truths have the mean .5; the standard error is about .006.
+    # Uniform true values have the mean .5, with a standard error of about .006.
     assert mean_interval([correction.of(value) for value in values])[0] == pytest.approx(0.5, abs=0.02)
 
 
 def test_an_interval_worked_out() -> None:
-    # Mean .5; squares of deviations sum to 10 * .01 = .1, so the variance of the mean is .1 / 9 / 10 = .00111, the
-    # error .03333, and t(9, .975) = 2.262.
+    # The mean is .5 and the squared deviations add up to 10 * .01 = .1, so the variance of the mean is .1 / 9 / 10 =
+    # .00111, the error .03333, and t(9, .975) = 2.262.
     mean, low, high = mean_interval([0.4, 0.6] * 5)
     assert (mean, low, high) == pytest.approx((0.5, 0.5 - 2.262 * 0.033333, 0.5 + 2.262 * 0.033333), abs=1e-4)
     assert mean_interval([0.4, 0.6]) == (0.5, None, None)

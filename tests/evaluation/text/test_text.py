@@ -6,7 +6,7 @@ from evaluation.errors import InvalidBudget
 from evaluation.text._lengths import LengthUnit, count_length, count_words, has_word_breaks, truncate
 from evaluation.text._splitting import Span, sentence_spans, split_sentences
 
-# Pieces at which segmentation decides something, among arbitrary characters (lone surrogates included).
+# Pieces that matter for the segmentation, among arbitrary characters (lone surrogates included).
 PIECES = st.sampled_from(
     [
         "et al.", " [2004]", "[12, 13]", ". ", "... ", "! ", "?\"", "; ", ", but ", ", and ", " — ", "—",
@@ -49,7 +49,8 @@ def test_truncated_text_is_the_longest_beginning_within_the_target(
     assert text.startswith(short)
     assert count_length(short, unit) <= target
     if short != text:
-        # One character more would be too long; a cut between words leaves white space, which is no word.
+        # One more character would be too long; a cut between words leaves white space, which does not count as a
+        # word.
         rest = text[len(short) :]
         more = short + rest[: len(rest) - len(rest.lstrip()) + 1]
         assert count_length(more, unit) > target
@@ -149,7 +150,7 @@ def test_word_breaks(text: str, *, expected: bool) -> None:
 
 
 def test_long_text_without_any_border_is_one_unit() -> None:
-    # Quadratic work on such a text would not end.
+    # With quadratic run time this text would take too long.
     text = "x (; , and " * 100_000
     assert_lossless(text, sentence_spans(text))
 

@@ -99,7 +99,7 @@ class RowCallStore:
         project = self._judge.project_id
         return key if project is None else hashlib.sha256(f"{project}:{key}".encode()).hexdigest()
 
-    # Rejected and failed calls are never stored, so their claim ends with the task's next question or its end.
+    # Rejected and failed calls are never stored, so their key is released at the task's next question or at its end.
 
     def _begin_question(self, key: str) -> None:
         task = _current_task()

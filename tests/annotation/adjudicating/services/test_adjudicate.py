@@ -1,4 +1,4 @@
-"""Decisions stand above everything until they are withdrawn."""
+"""A decision outranks all other answers until it is withdrawn."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def coverage(world: World) -> float | None:
 
 
 def disputed(world: World) -> Check:
-    """Alder's claim 3, of which Rex says no and Olga yes."""
+    """Return the check of claim 3 against alder's summary; Rex answers no and Olga yes."""
     override(check=world.check("alder", 3), by=world.rex, label="no", reason="Nothing on ferries.")
     override(check=world.check("alder", 3), by=world.olga, label="yes")
     return world.check("alder", 3)
@@ -48,7 +48,7 @@ def test_a_decision_on_a_unit_beats_its_claims(world: World) -> None:
         percent=80,
         reason="Only the wall is missing.",
     )
-    # Unit 1: .8 by decision; unit 2: yes. Mean .9.
+    # Unit 1 has .8 by decision and unit 2 has yes, so the mean is .9.
     assert coverage(world) == pytest.approx(0.9)
 
 

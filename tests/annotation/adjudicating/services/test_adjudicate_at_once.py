@@ -1,4 +1,4 @@
-"""Two adjudicators at the same instant: one decision counts, the other person sees both, and nobody gets the same
+"""Two adjudicators act at the same time: one decision counts, the other person sees both, and nobody gets the same
 dispute.
 """
 
@@ -47,7 +47,7 @@ def test_of_two_decisions_on_a_check_one_stands_and_the_other_sees_both(world: W
     assert isinstance(theirs, dict)
     assert (met[0].code, {yours["reason"], theirs["reason"]}) == ("newer_decision", words)
     assert len(decisions()) == Event.objects.filter(verb="adjudicate").count() == 1
-    # Unit 1: yes, no; unit 2 as decided: (.5 + 1) / 2 or (.5 + 0) / 2.
+    # Unit 1 has yes and no, unit 2 is decided: (.5 + 1) / 2 or (.5 + 0) / 2.
     expected = 0.75 if made[0].label == "yes" else 0.25
     assert Score.objects.get(summary=check.summary).coverage == pytest.approx(expected)
 
@@ -62,7 +62,7 @@ def test_of_two_decisions_on_a_unit_one_stands(world: World) -> None:
     assert sorted(type(each).__name__ for each in gave) == ["Conflict", "CoverageJudgment"]
     [decision] = decisions()
     assert isinstance(decision, CoverageJudgment)
-    # Unit 1 as decided, unit 2 80 %.
+    # Unit 1 is decided, and unit 2 has 80 %.
     expected = (decision.percent / 100 + 0.8) / 2
     score = Score.objects.get(summary=world.summaries["port", "alder"])
     assert score.coverage == pytest.approx(expected)

@@ -1,4 +1,4 @@
-"""The adjudicators' queue and one dispute in view: deciding, withdrawing, and what stays hidden."""
+"""The adjudicators' queue, and the page of one dispute: deciding, withdrawing, and hidden names."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def cleo(world: World, signed_in: SignIn) -> Client:
 
 
 def dispute_on(world: World, number: int, first: str = "no", second: str = "yes") -> Dispute:
-    """Rex and an imported reviewer differ on alder's claim of that number."""
+    """Let Rex and an imported reviewer give different answers to alder's claim with this number."""
     check = world.check("alder", number)
     override(check=check, by=world.rex, label=first, reason=f"Rex on {number}.")
     add_imported_verdict(world.check("alder", number), second)
@@ -58,7 +58,7 @@ def test_the_queue_has_both_kinds_worst_first_then_what_is_resolved(world: World
     differ_on_a_unit(world)
     dispute_on(world, 3, "no", "unsure")
     worst = dispute_on(world, 1)
-    # Yes and no are 1 apart, no and unsure .5, 20 and 60 % .4.
+    # Yes and no differ by 1, no and unsure by .5, and 20 and 60 % by .4.
     assert listed(html(cleo, ROOM)) == [
         "The harbour closes in April",
         "Ferries move to the southern quay",
@@ -92,7 +92,7 @@ def test_no_percent_tells_which_is_the_judge_s(world: World, cleo: Client) -> No
     world.project.dispute_answers = "judge"
     world.project.save()
     dispute = differ_on_a_unit(world)
-    # Three claims of the unit, of which the judge says yes to one.
+    # The judge says yes to one of three claims of the unit.
     Claim.objects.update(unit=dispute.unit)
     verdicts = Verdict.objects.filter(check_row__summary=world.summaries["port", "alder"], judge=world.judge)
     verdicts.update(label="no")
@@ -110,7 +110,7 @@ def test_letters_are_shuffled_for_each_adjudicator_and_stay(world: World) -> Non
 
     assert order(world.cleo) == order(world.cleo)
     people = [world.cleo, world.olga, world.vic, world.mona, world.ben, world.ana, world.dan]
-    # Each of 7 people has 3 pairs to be turned round: the same for all in 1 of 8^6 runs.
+    # Each of 7 people sees three pairs, each in one of two orders. All see the same orders in 1 of 8^6 runs.
     assert len({tuple(order(person)) for person in people}) > 1
 
 
@@ -136,7 +136,8 @@ def test_a_decision_brings_the_next_one_on_screen(world: World, cleo: Client) ->
     assert answer["HX-Push-Url"] == at(second)
     page = answer.content.decode()
     assert f'data-dispute="{second.public_id}"' in page
-    # Unit 1 was (yes by the imported reviewer, no) = .5, unit 2 unsure = 0: .25; now unit 1 is 0: 0.
+    # Unit 1 has yes (imported) and no, which is .5; unit 2 has unsure, which is 0: .25 in all. The decision makes
+    # unit 1 0.
     assert "Resolved: no. Coverage 0.250 → 0.000" in page
     second.refresh_from_db()
     assert second.leased_to == world.cleo

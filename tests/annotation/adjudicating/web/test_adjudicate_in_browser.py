@@ -1,4 +1,4 @@
-"""An adjudicator decides by keyboard, and what was typed is kept until it is saved."""
+"""An adjudicator decides by keyboard, and typed text is kept until it is saved."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def disagree(world: World) -> None:
     ):
         override(check=world.check(system, number), by=world.rex, label=rex)
         add_imported_verdict(world.check(system, number), gold)
-        # Ties are broken at random, once and for all: here in the order of this list.
+        # Ties are in a stored random order. Set it to the order of this list.
         Dispute.objects.filter(check_row=world.check(system, number)).update(queue_key=place)
 
 
@@ -66,7 +66,7 @@ def press(page: Page, *keys: str) -> None:
 def take_the_next(page: Page) -> None:
     page.keyboard.press("n")
     page.locator("#dispute-room").wait_for()
-    # Its scripts listen to keys once they have come.
+    # The scripts must be loaded before they can receive keys.
     page.wait_for_load_state("networkidle")
 
 

@@ -1,4 +1,4 @@
-"""Answers that agreement and the judges' figures are read from."""
+"""Answers for the tests of agreement and of judges."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def answered(world: World) -> World:
-    """Rex and Cleo answered fourteen checks before they saw the judge's no to all of them."""
+    """Let Rex and Cleo answer fourteen checks before they see that the judge says no to all of them."""
     Verdict.objects.bulk_create(
         Verdict(check_row=check, role="judge", judge=world.judge, origin_name="lexical|v:1", label="no")
         for check in answer_fourteen(world)

@@ -25,7 +25,7 @@ def scale(world: World, key: str) -> ScaleFigures:
 
 
 def judged_by_two(world: World) -> None:
-    """Ana gives 20, 60 to alder's units and 0, 40 to birch's; Ben the same but for 80 in the second place."""
+    """Let Ana give 20 and 60 to alder's units, and 0 and 40 to birch's. Ben gives the same, except 80 instead of 60."""
     for name, second in (("ana", 60), ("ben", 80)):
         assignment = sit(world, name, "port")
         answer_rest(assignment)
@@ -42,12 +42,12 @@ def test_without_answers_there_are_no_scales(world: World) -> None:
 def test_verdicts_worked_out(world: World) -> None:
     answer_fourteen(world)
     of = scale(world, VERDICTS)
-    # Rex and Cleo both answered 12 of the 14, and 9 alike. 9 of 24 answers are no: of the 24 * 23 ordered pairs 270
-    # differ, so alpha is 1 - (6 / 24) / (270 / 552) = 132 / 270.
+    # Rex and Cleo both answered 12 of the 14 checks, 9 of them equally. 9 of the 24 answers are no, so 270 of the 24
+    # * 23 ordered pairs differ: alpha is 1 - (6 / 24) / (270 / 552) = 132 / 270.
     assert (of.items, of.single, of.answers) == (12, 2, 24)
     assert of.equal.value == 0.75
     assert of.alpha.value == pytest.approx(132 / 270)
-    # One document set says nothing of others.
+    # A single document set gives no interval.
     assert of.alpha.low is None
 
 
@@ -60,7 +60,7 @@ def test_each_pair_by_itself(world: World) -> None:
         ("cleo", "gold.jsonl", 1),
         ("gold.jsonl", "rex", 1),
     ]
-    # By chance (4 * 5 + 8 * 7) / 144; kappa (108 - 76) / (144 - 76).
+    # Agreement by chance is (4 * 5 + 8 * 7) / 144, so kappa is (108 - 76) / (144 - 76).
     assert pairs[0].kappa.value == pytest.approx(8 / 17)
 
 
@@ -68,7 +68,7 @@ def test_the_judge_stands_beside_and_is_mixed_into_nothing(world: World) -> None
     answer_fourteen(world)
     of = scale(world, VERDICTS)
     assert of.raters == ("cleo", "rex")
-    # It says no to all: Cleo to 5 of 12, Rex to 4 of 14.
+    # The judge says no to all checks, Cleo to 5 of 12, and Rex to 4 of 14.
     assert [(each.first, each.second, each.items, each.equal) for each in of.judge] == [
         ("lexical", "cleo", 12, 5 / 12),
         ("lexical", "rex", 14, 4 / 14),
@@ -77,7 +77,7 @@ def test_the_judge_stands_beside_and_is_mixed_into_nothing(world: World) -> None
 
 def test_answers_that_knew_the_judges_are_counted_and_left_out(world: World) -> None:
     answer_fourteen(world)
-    # Rex changed four of them afterwards.
+    # Rex changed four of the answers after he had seen the judge's.
     assert agreement(world.project).touched == 4
 
 
@@ -87,15 +87,16 @@ def test_percents_worked_out(world: World) -> None:
     (pair,) = of.pairs
     assert (pair.first, pair.second, pair.items) == ("ana", "ben", 4)
     assert pair.equal == 0.75
-    # 20 20, 60 80, 0 0, 40 40: the sum is 260, of squares 14000 - of all pairs 2 * (8 * 14000 - 260^2) = 88800;
-    # 2 * 400 within, so alpha is 1 - 7 * 800 / 88800.
+    # The pairs are 20 20, 60 80, 0 0 and 40 40. Their sum is 260 and the sum of squares 14000, so all ordered pairs
+    # have 2 * (8 * 14000 - 260^2) = 88800, the pairs within items 2 * 400, and alpha is 1 - 7 * 800 / 88800.
     assert of.alpha.value == pytest.approx(1 - 7 * 800 / 88800)
     assert of.level == "interval"
 
 
 def test_the_judges_percents_are_its_shares_of_yes(world: World) -> None:
     judged_by_two(world)
-    # Lexical says yes, no of alder's first unit and yes of its second, no throughout of birch: 50, 100, 0, 0.
+    # The judge says yes and no to the claims of alder's first unit, yes to the second, and no to birch: 50, 100, 0,
+    # 0.
     ana, _ = scale(world, "percents").judge
     assert (ana.second, ana.items, ana.equal) == ("ana", 4, 0.25)
 
@@ -107,7 +108,7 @@ def test_ratings_agree_by_criterion(world: World) -> None:
     assert keys[0] == "percents"
     assert sum(key.startswith("rating-") for key in keys) == 6
     quality = scale(world, keys[1])
-    # Both gave the first answer throughout: all are equal, and alpha has nothing to say.
+    # Both always gave the first answer, so all answers are equal and alpha is undefined.
     assert (quality.level, quality.items, quality.equal.value) == ("ordinal", 2, 1)
     assert quality.alpha.value is None
 

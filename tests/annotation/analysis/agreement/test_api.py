@@ -1,4 +1,4 @@
-"""Agreement over the API."""
+"""Agreement in the API."""
 
 from __future__ import annotations
 

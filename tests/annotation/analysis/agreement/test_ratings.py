@@ -1,4 +1,4 @@
-"""The answers that agreement uses: first ones, given before anything was revealed."""
+"""Agreement uses each person's first answers, if they were given before others' answers were shown."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_ratings_are_kept_by_criterion(world: World) -> None:
     finish(assignment)
     criteria = asked_of_people(world.project)
     found = [[each.value for each in whole_ratings(world.project, criteria)[row.pk]] for row in criteria]
-    # The first answer of each of the five questions is 1; both summaries' second units are unmarked.
+    # The first answer to each of the five questions is 1, and the second unit of both summaries is unmarked.
     assert found == [[1, 1]] * 5 + [[0, 0]]
 
 

@@ -42,6 +42,6 @@ def test_criteria_are_scales_of_their_own(world: World) -> None:
 def test_answers_stand_on_their_side_with_the_judges_beside_them(world: World) -> None:
     answer_fourteen(world)
     reference, summary, *_ = scales_of(world.project)
-    # Rex answered all 14, Cleo 12 of them; the judge has answered each.
+    # Rex answered all 14 checks and Cleo 12 of them; the judge answered each.
     assert (len(reference.ratings), len(reference.judge), summary.ratings) == (26, 14, ())
     assert set(reference.judge.values()) == {"no"}

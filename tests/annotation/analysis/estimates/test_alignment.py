@@ -1,4 +1,4 @@
-"""Estimates of alignment: what people would say of the claims of summaries."""
+"""Estimates of alignment."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def judged(world: World) -> World:
-    """Seventeen document sets whose summaries the lexical judge compared with their sources too."""
+    """Create seventeen document sets whose summaries the lexical judge has also compared with their sources."""
     lay_sets(world, 15)
     judge_to_end(world.project, world.judge, ["coverage", "alignment"])
     return world
@@ -38,7 +38,7 @@ def sides(sample: Sample) -> set[str]:
 
 
 def values(project: Project) -> tuple[str, dict[str, float | None]]:
-    """The column of the value of alignment that is shown, and the values."""
+    """Return the column of the shown value of alignment, and the values."""
     (table,) = leaderboard(project).tables
     scores = {row.system: row.scores["alignment"].mean for row in table.rows}
     return table.bases["alignment"].column, scores
@@ -47,12 +47,12 @@ def values(project: Project) -> tuple[str, dict[str, float | None]]:
 def test_a_sample_of_everything_gives_what_people_said(judged: World) -> None:
     assert values(judged.project)[0] == "alignment"
     answer_sample(judged, sample(judged))
-    # Everything is answered: the estimate is the mean of the summaries' own shares of yes.
+    # All checks are answered, so the estimate is the mean of the summaries' shares of yes.
     column, said = values(judged.project)
     assert (column, len(set(said.values()))) == ("alignment", 2)
     table = estimates(judged.project, Check.Side.SUMMARY).at(20)
     assert {system: table.average(system).mean for system in said} == pytest.approx(said)
-    # Of coverage nobody has answered anything.
+    # Nobody has answered a check of coverage.
     assert not estimates(judged.project).at(20).averages
 
 

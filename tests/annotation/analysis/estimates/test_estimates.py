@@ -1,4 +1,4 @@
-"""Estimates from samples, and in words why there are none."""
+"""Estimates from samples, and the reasons for missing estimates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def sample_of(world: World, share: float = 1.0) -> Sample:
 
 
 def answer(world: World, system: str, *, but: int = 0) -> None:
-    """Rex answers every check of the system's summary, but for the last ones."""
+    """Let Rex answer every check of the system's summary except the last `but`."""
     for check, label in list(zip(world.checks(system), ANSWERS[system], strict=True))[: 3 - but]:
         override(check=check, by=world.rex, label=label)
 
@@ -63,7 +63,7 @@ def test_the_latest_complete_sample_counts_and_a_newer_one_is_told(world: World)
     answer(world, "alder")
     answer(world, "birch")
     add_checks(world, 1)
-    # Six of its seven checks keep the answers of the first sample.
+    # Six of the seven checks keep their answers from the first sample.
     sample_of(world)
     assert SampledCheck.objects.filter(verdict=None).count() == 1
     found = estimates(world.project).at(20)
@@ -73,7 +73,7 @@ def test_the_latest_complete_sample_counts_and_a_newer_one_is_told(world: World)
 
 def test_shares_are_parts_of_the_documents_coverage(world: World) -> None:
     items = framed_items(world.project, sample_of(world)).items[20]["alder"]
-    # Two units of weight 1; two claims in the first, one in the second.
+    # Two units have weight 1; the first has two claims and the second one.
     assert [item.share for item in items] == [0.25, 0.25, 0.5]
     assert {item.document for item in items} == {"set port"}
     assert [item.probability for item in items] == [1.0, 1.0, 1.0]
@@ -103,7 +103,7 @@ def test_items_name_their_claims(world: World) -> None:
     sampled = sample_checks(project=world.project, by=world.mona, method="uniform", share=1.0, seed=2)
     systems = framed_items(world.project, sampled).items[20]
     claims = {name: [item.claim for item in items] for name, items in systems.items()}
-    # What a rule decides of birch's summary says nothing of alder's.
+    # The rule's answer for birch's empty summary does not affect alder's items.
     assert None not in claims["alder"]
     assert claims["birch"] == [None, *claims["alder"][1:]]
 
@@ -118,7 +118,9 @@ def test_checks_that_came_after_the_sample_are_counted(world: World) -> None:
 def framed(
     documents: int, *, answered: int, judge: bool = True, systems: tuple[str, ...] = ("alder",)
 ) -> SampleFrame:
-    """A claim for each document, answered in the first of them; the judge is right in four of five."""
+    """Build a frame with a claim for each document, of which the first `answered` have answers; the judge is right in
+    four of five.
+    """
     items = [
         SampledItem(
             document=f"set {number}",
@@ -158,12 +160,12 @@ def test_without_probabilities_only_peoples_answers_are_used() -> None:
     found = estimate_table(DRAW, framed(60, answered=30, judge=False), 20)
     assert not found.uses_judge
     assert "only people's answers are used" in found.sentence
-    # Every second document of 30 is a yes.
+    # Every second of the 30 documents has yes.
     assert found.average("alder").mean == pytest.approx(0.5)
 
 
 def shifted(frame: SampleFrame, systems: int) -> SampleFrame:
-    """A frame of systems with other answers each: those of the first systems have more yes."""
+    """Build a frame of systems with different answers; earlier systems have more yes."""
     (items,) = frame.items[20].values()
     return SampleFrame(
         items={
@@ -197,8 +199,8 @@ def test_of_exactly_these_documents_intervals_are_narrower_and_the_caption_says_
     for name, average in these.averages.items():
         other = like.averages[name]
         assert average.mean == other.mean
-        # Each document has one claim and 45 of 60 are answered: the error is that of documents like these, times
-        # the root of 1 - 45 / 60 (without the judge; with it about so).
+        # Each document has one claim, and 45 of 60 are answered. The error for exactly these documents is the error
+        # for documents like these times the square root of 1 - 45 / 60; with a judge this is approximate.
         assert (average.high - average.low) / (other.high - other.low) == pytest.approx(0.5, abs=0.12)
     scores = {
         name: dict.fromkeys((*RANKABLE, "human_share"), average) for name, average in these.averages.items()

@@ -1,4 +1,4 @@
-"""Why a number is what it is, over the API: the same content as the page."""
+"""The explanation of a score in the API has the same content as the page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def explained(world: World, client_of: ApiDoor) -> Any:
 def test_scores_come_with_their_formulas(world: World, client_of: ApiDoor) -> None:
     made = explained(world, client_of)
     scores = {each["column"]: (each["value"], each["text"]) for each in made["formulas"]}
-    # The judge says yes, no, yes: unit 1 has one of two, unit 2 its only claim; 13 of 20 words.
+    # The judge says yes, no, yes: unit 1 has one of two and unit 2 its only claim. The summary has 13 of 20 words.
     assert scores["coverage"] == (0.75, "(0.50 + 1.00) / 2")
     assert scores["brevity"] == (0.35, "(20 − 13) / 20")
     assert scores["composite_2_3"][1] == "0.667·0.750 + 0.333·0.350"
@@ -44,7 +44,7 @@ def test_it_is_kept_that_a_reviewer_saw_what_was_said(world: World, client_of: A
     assert not Look.objects.exists()
     client, check = client_of("cleo"), world.check("alder", 2)
     assert client.get(address(world)).status_code == 200
-    # Its three checks and the summary.
+    # The looks are at its three checks and at the summary.
     assert Look.objects.filter(person=world.cleo, revealed_at__isnull=False).count() == 4
     answer = f"/api/v1/projects/harbour/checks/{check.public_id}/verdicts/"
     said = client.post(answer, {"label": "yes"}, format="json").json()

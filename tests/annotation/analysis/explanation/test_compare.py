@@ -31,8 +31,8 @@ def texts(world: World, score: str) -> dict[str, list[str]]:
 
 
 def test_coverage_shows_the_claims_that_one_summary_alone_expresses(world: World) -> None:
-    # The judge said yes, no, yes of alder and no, no, no of birch. The first two claims share a unit: the third moves
-    # coverage by 1/2 and the first by 1/4.
+    # The judge says yes, no, yes for alder and no, no, no for birch. The first two claims share a unit, so the third
+    # claim moves coverage by 1/2 and the first by 1/4.
     first, third = (world.check("alder", number).claim.text for number in (1, 3))
     assert texts(world, "coverage") == {"alder": [third, first], "birch": []}
     override(check=world.check("birch", 1), by=world.rex, label="yes")
@@ -67,7 +67,7 @@ def test_the_difference_is_the_mean_over_common_sets(world: World) -> None:
 def test_the_page_names_the_difference_and_records_what_was_seen(world: World, signed_in: SignIn) -> None:
     page = signed_in(world.cleo).get(PAGE, {"first": "alder", "second": "birch"}).content.decode()
     assert "Only here, says the judge" in page
-    # One set in common has no test, so nothing makes the difference of .75 certain.
+    # A single common set allows no test, so the difference of .75 may be chance.
     assert "has the higher coverage, 75 % against 0 %, but that may be chance." in " ".join(page.split())
     assert world.check("alder", 3).claim.text in page
     assert Look.objects.filter(person=world.cleo, check_row=world.check("alder", 3)).exists()
@@ -87,7 +87,9 @@ def test_the_best_two_systems_are_compared_unless_others_are_chosen(world: World
 
 
 def test_two_judges_are_compared_on_what_both_answered(world: World, signed_in: SignIn) -> None:
-    """lexical says yes, no, yes of alder; scripted says yes, unsure, no; Rex agrees with scripted on the third."""
+    """The judge lexical says yes, no, yes for alder, and scripted says yes, unsure, no. Rex agrees with scripted on
+    the third.
+    """
     scripted = Judge.objects.create(name="scripted", kind=Judge.Kind.OPENAI, project=world.project, model="m")
     checks = [world.check("alder", number) for number in (1, 2, 3)]
     for check, label in zip(checks, ("yes", "unsure", "no"), strict=True):
@@ -96,7 +98,8 @@ def test_two_judges_are_compared_on_what_both_answered(world: World, signed_in: 
         )
     say(checks[2], world.rex, "no")
     found = compare_judges(world.project, world.judge, scripted, score="coverage", most=9)
-    # Unsure counts as not yes, so they differ on the third claim alone; three checks of one set have no interval.
+    # Unsure counts as not yes, so the judges differ only on the third claim. Three checks of one set give no
+    # interval.
     assert (found.checks, found.differ, found.first_right, found.second_right) == (3, 1, 0, 1)
     assert (found.agreement.value, found.agreement.low) == (pytest.approx(2 / 3), None)
     [third] = found.differing

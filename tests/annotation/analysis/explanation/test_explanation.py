@@ -1,4 +1,4 @@
-"""A score taken apart: weights, claims in the place of units, documents without a reference, people."""
+"""The explanation of a score: weights, claims that replace units, documents without a reference, and people."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 def claims_of_alder(world: World) -> list[ExplainedClaim]:
-    """The claims of the reference of "port", as they are compared with alder's summary."""
+    """Return the claims of the reference of "port" in the explanation of alder's summary."""
     made = explanation(world, world.summaries["port", "alder"]).comparisons[0]
     return [claim for unit in made.units for claim in unit.claims]
 
 
 def judge_port(world: World, person: User, percent: int) -> None:
-    """The person gives every unit of "port" this percent for both systems, and closes the set."""
+    """Let the person give this percent to every unit of "port" for both systems, and close the set."""
     judge_and_close(assign(document_set=world.sets["port"], assessor=person, by=None), percent, marks=[1])
 
 
@@ -143,7 +143,7 @@ def test_verdicts_come_in_order_with_what_their_author_knew(world: World) -> Non
     assert (judge.who, judge.kind, judge.label, judge.had_seen) == ("lexical", "judge", "no", None)
     assert (blind.label, blind.had_seen, blind.confidence, blind.is_withdrawn) == ("yes", False, 0.8, True)
     assert (seen.label, seen.had_seen, seen.error, seen.evidence) == ("no", True, "Hallucination", (2,))
-    # Nobody knows what the author of an imported verdict had seen.
+    # It is unknown what the author of an imported verdict had seen.
     assert (imported.who, imported.kind, imported.had_seen) == ("gold.jsonl", "import", None)
 
 

@@ -1,4 +1,4 @@
-"""Why a number is what it is, in a real browser: from the leaderboard down to a verdict."""
+"""The explanation of a score in a real browser, reached from the leaderboard."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNFOLD = "document.querySelectorAll('main details').forEach((each) => { each.ope
 
 
 def tell_a_story(world: World) -> str:
-    """Give verdicts, one of them withdrawn, and a decision; return the address that explains them."""
+    """Save verdicts, one of them withdrawn, and a decision; return the address of the page that explains them."""
     check = world.check("alder", 1)
     first = override(check=check, by=world.rex, label="no", reason="Not in so many words.").verdict
     override(check=check, by=world.rex, label="yes", evidence=[1], confidence=0.8)

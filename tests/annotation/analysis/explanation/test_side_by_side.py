@@ -1,4 +1,4 @@
-"""All summaries of one document set beside each other."""
+"""The summaries of a document set side by side."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_each_summary_misses_its_own_claims(world: World) -> None:
 
 
 def test_a_claim_without_an_answer_everywhere_is_in_neither_count(world: World) -> None:
-    # The judge says no of birch to all three, and to the second of alder.
+    # The judge says no to all three claims for birch, and to the second claim for alder.
     before = side_by_side(port(world))
     assert (before.in_all, before.in_none) == (0, 1)
     Check.objects.filter(pk=world.check("alder", 2).pk).update(final_label=None, final_source=None)
@@ -65,7 +65,7 @@ def test_a_claim_marks_its_own_words_or_its_unit_or_nothing() -> None:
     assert marked(text, [nowhere]) == (Piece(text),)
     assert marked(text, [own]) == (Piece("It opens. "), Piece("It closes in May", (own,)), Piece(", late."))
     assert [piece.verbatim for piece in marked(text, [own])] == [None, own, None]
-    # The unit reaches further than the claim within it: both are one part.
+    # The unit contains the claim's own part, so both claims are in one piece.
     both = marked(text, [whole, own, nowhere])
     assert both == (Piece("It opens. "), Piece("It closes in May, late.", (own, whole)))
     assert both[1].verbatim is None
@@ -75,7 +75,7 @@ def test_unsupported_claims_are_marked_in_the_summary(world: World, signed_in: S
     check = world.check("alder", 3)
     Check.objects.filter(pk=check.pk).update(side="summary", final_label="no", final_source="judge")
     found = {each.summary.system: each for each in side_by_side(port(world)).summaries}
-    # Its claim comes from no part of the summary, so it stands beside the text.
+    # The claim comes from no part of the summary, so it is listed beside the text.
     assert found[world.systems["alder"]].reworded == (check,)
     assert found[world.systems["birch"]].unsupported == 0
     Claim.objects.filter(pk=check.claim_id).update(start=0, end=9)
@@ -108,7 +108,7 @@ def names_on(page: HttpResponse) -> list[str]:
 
 
 def test_sets_are_listed_by_what_is_hard(world: World, signed_in: SignIn) -> None:
-    """port has .2 and .4, set-00 .5 and nothing; the others are unscored and last in either order."""
+    """The summaries of port have .2 and .4, one of set-00 has .5; unscored sets are last in either order."""
     lay_sets(world, 2)
     hard = world.project.document_sets.get(external_id="set-00").summaries.filter(is_summary=True)
     Score.objects.all().delete()

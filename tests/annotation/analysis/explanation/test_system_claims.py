@@ -1,4 +1,4 @@
-"""The claims of a system by their final verdict, over all its summaries."""
+"""A system's claims by final verdict, over all its summaries."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def test_a_claim_stands_under_its_final_verdict_with_everything_said_of_it(
     assert check.public_id not in listed(world, "no", side="summary")
     page = " ".join(signed_in(world.vic).get(address(world)).content.decode().split())
     assert all(words in page for words in ("It does not.", "The text says so.", ">port</a>"))
-    # Of alder's claims only.
+    # The page shows only claims of alder.
     assert world.check("birch", 1).public_id not in page
 
 
 def test_a_verdict_stands_with_how_sure_its_author_is(world: World, signed_in: SignIn) -> None:
-    # A probability of yes of .46 is a certainty of no of .54.
+    # A probability of yes of .46 means that the judge is sure of no to .54.
     check = world.check("alder", 2)
     Verdict.objects.filter(check_row=check).update(label="no", probability=0.46)
     page = " ".join(signed_in(world.vic).get(address(world)).content.decode().split())

@@ -1,4 +1,4 @@
-"""Judges against people's answers of one score, where people have answered on both."""
+"""The judges' report for one score, if people have answered checks of both scores."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ JUDGE, QUALITY = "/p/harbour/scores/judge/", "/api/v1/projects/harbour/judge-qua
 
 @pytest.fixture
 def answered(world: World) -> dict[str, Sample]:
-    """Random samples of both sides, answered."""
+    """Create random samples of both sides, and answer them."""
     lay_sets(world, 4)
     judge_to_end(world.project, world.judge, ["coverage", "alignment"])
     samples = {}
@@ -48,11 +48,11 @@ def test_the_page_turns_to_the_other_score(
     client = signed_in(world.olga)
     assert "?score=alignment&amp;judge=" in client.get(JUDGE).content.decode()
     other = client.get(f"{JUDGE}?score=alignment").content.decode()
-    # Acts go by the score that judges are compared with anyway.
+    # Buttons are shown only for the default score, because they use its answers.
     assert "teach-judge" not in other
     assert f'<a href="{JUDGE}">default score</a>' in other
     assert client.get(f"{JUDGE}?score=brevity").status_code == 404
-    # What is shown anyway is stored once.
+    # The figures for the default score are stored once.
     client.get(f"{JUDGE}?score=coverage")
     stored = Analysis.objects.filter(kind=Analysis.Kind.JUDGE).values_list("key", flat=True)
     assert sorted(stored) == ["", "alignment"]
@@ -64,7 +64,7 @@ def test_the_switch_leads_to_figures_that_are_still_to_be_made(
     client = signed_in(world.olga)
     client.get(JUDGE)
     Worker.objects.create(name="worker", started_at=timezone.now(), seen_at=timezone.now())
-    # A worker is at them; and this judge may have said nothing of the other score.
+    # A worker is computing the figures, and this judge may have no answers for the other score.
     for judge in ("lexical", "nobody"):
         assert client.get(f"{JUDGE}?score=alignment&judge={judge}").status_code == 200
     assert client.get(f"{JUDGE}?judge=nobody").status_code == 404

@@ -1,4 +1,4 @@
-"""Judges against people: every figure with its calculation by hand, and what people's answers stand for."""
+"""The judges' report, with every figure derived by hand, and the population that people's answers represent."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def judge_checks(
 
 @pytest.fixture
 def checks(world: World) -> list[Check]:
-    """Eight checks that Rex answered before he saw anything, and the lexical judge."""
+    """Return eight checks that Rex answered blind and the lexical judge answered too."""
     made = add_checks(world, 8)
     for check, label in zip(made, PEOPLE, strict=True):
         say(check, world.rex, label)
@@ -80,7 +80,8 @@ def test_a_judge_worked_out(world: World, checks: list[Check]) -> None:
         "unscored": 1,
     }
     assert report.confusion["no"]["unsure"] == 1
-    # Of the seven that it answered it is right on two yes, two no, and the unsure that is not yes either.
+    # The judge answered seven checks. It is right on two with yes, two with no, and the unsure, which is also not
+    # yes.
     values = {
         name: getattr(report, name).value
         for name in ("answered", "accuracy", "sensitivity", "specificity", "bias")
@@ -88,13 +89,14 @@ def test_a_judge_worked_out(world: World, checks: list[Check]) -> None:
     assert values == pytest.approx(
         {"answered": 7 / 8, "accuracy": 5 / 7, "sensitivity": 2 / 3, "specificity": 3 / 4, "bias": 0.0}
     )
-    # Both say yes to 3 of 7: chance is (3 * 3 + 4 * 4) / 49, kappa (35 - 25) / (49 - 25).
+    # Both say yes to 3 of 7. Agreement by chance is (3 * 3 + 4 * 4) / 49, so kappa is (35 - 25) / (49 - 25).
     assert report.kappa.value == pytest.approx(10 / 24)
 
 
 def test_kinds_of_claims_are_measured_apart(world: World, checks: list[Check]) -> None:
     kinds = first(world).kinds
-    # People say yes to three, of which the judge gets two, and not yes to four that it scored, of which it gets three.
+    # People say yes to three checks, and the judge agrees on two. Of the four with not yes that it scored, it agrees
+    # on three.
     assert kinds["people say yes"].accuracy.value == pytest.approx(2 / 3)
     assert kinds["people say no or unsure"].accuracy.value == pytest.approx(3 / 4)
     assert kinds["without a number"].checks == 8
@@ -111,14 +113,15 @@ LATE_YES, ONE_OF_FOUR, ALL_WRONG = (
 @pytest.mark.parametrize(
     ("kind", "said", "trust"),
     [
-        # Right on 39 of 40 where always yes gets 20; one yes too many has 0 in its interval.
+        # The judge is right on 39 of 40, while always yes would be right on 20; with one yes too many, the bias may
+        # be 0.
         ("all", [RIGHT] * 9 + [LATE_YES], "yes"),
-        # Right on 34 of 40, and yes too often in 6 of 10 sets.
+        # The judge is right on 34 of 40, and says yes too often in 6 of 10 sets.
         ("sample", [RIGHT] * 4 + [LATE_YES] * 6, "shifted"),
-        # Right on 20 of 40, as is always yes.
+        # The judge is right on 20 of 40, as always yes would be.
         ("sample", [RIGHT] * 5 + [ALL_WRONG] * 5, "no"),
         ("chosen", [RIGHT] * 9 + [LATE_YES], "unknown"),
-        # Three sets have no interval.
+        # Three sets give no interval.
         ("sample", [RIGHT] * 2 + [ONE_OF_FOUR], "unknown"),
     ],
 )
@@ -143,7 +146,7 @@ def test_most_people_decide_and_ties_are_left_out(world: World, checks: list[Che
     say(checks[1], world.ana, "no")
     found = judge_quality(world.project)
     assert (found.checks, found.ties, found.basis.kind) == (7, 1, "chosen")
-    # The second is a no now, and the judge's yes to it wrong; the first is out: 3 of 6 are right.
+    # The first check is a tie. Most people say no to the second, so the judge's yes is wrong: 3 of 6 are right.
     assert found.versions[0].report.accuracy.value == 0.5
 
 
@@ -158,7 +161,7 @@ def test_other_words_make_another_version(world: World, checks: list[Check]) -> 
     judge_checks(checks, world.judge, PEOPLE, signature="lexical|v:2")
     found = judge_quality(world.project)
     assert [(each.id, each.signature) for each in found.versions] == [
-        # The better one is told first; each has the number in whose turn it came.
+        # The more accurate version is first; the numbers follow the time of the first verdict.
         ("lexical-2", "lexical|v:2"),
         ("lexical-1", "lexical|v:1"),
     ]
@@ -191,7 +194,7 @@ def test_a_thousand_checks_have_a_price(world: World) -> None:
         prompt_tokens=3000, completion_tokens=750, seconds=2.5,
     )  # fmt: skip
     cost = next(each for each in judge_quality(world.project).versions if each.id == "paid").cost
-    # 3000 at 2 and 750 at 8 a million are 0.012, for 4 answers.
+    # 3000 tokens at 2 and 750 at 8 per million cost 0.012, for 4 answers.
     assert (cost.calls, cost.cost, cost.answered) == (1, pytest.approx(0.012), 4)
     assert cost.of_thousand == pytest.approx(3.0)
 
@@ -246,7 +249,7 @@ def test_a_sampled_claim_that_was_reworded_since_is_said_to_be_left_out(world: W
     assert gone >= 1
     found = judge_quality(world.project)
     assert found.basis.kind == "sample"
-    # What the sentence counts is what the figures rest on.
+    # The sentence and the figures count the same checks.
     assert found.checks == len(asked) - gone
 
 
@@ -268,7 +271,7 @@ def test_a_new_sample_that_waits_does_not_put_the_answered_one_out_of_force(worl
 
 
 def finished(world: World, frame: Sequence[Check], asked: Sequence[Check]) -> Sample:
-    """A uniform sample of these checks, answered as people answered them before."""
+    """Create a uniform sample of these checks, with the answers that people have given."""
     sample = Sample.objects.create(
         project=world.project,
         method=Sample.Method.UNIFORM,
@@ -286,7 +289,7 @@ def finished(world: World, frame: Sequence[Check], asked: Sequence[Check]) -> Sa
 
 
 def test_alignment_is_audited_where_coverage_has_no_sample(world: World, checks: list[Check]) -> None:
-    # Nobody has answered birch's check.
+    # Nobody has answered the check of birch.
     frame = [*checks[:4], world.check("birch", 1)]
     Check.objects.filter(pk__in=[check.pk for check in frame]).update(side=Check.Side.SUMMARY)
     finished(world, frame, checks[:2])

@@ -1,4 +1,4 @@
-"""Examples end to end: a scripted server that follows its examples, and people with or without a rule to learn."""
+"""Teaching a judge by examples, with a scripted server that follows them and people with or without a rule."""
 
 from __future__ import annotations
 
@@ -48,13 +48,12 @@ SETS = 12
 
 
 def examples_in(call: Call) -> list[dict[str, str]]:
-    """The examples in a call."""
     lines = str(call.body["messages"][0]["content"]).splitlines()
     return [json.loads(line) for line in lines if line.startswith('{"text":')]
 
 
 def follows_examples(call: Call) -> Fault | None:
-    """It says no to hearsay where most examples of hearsay say no, else what the text says."""
+    """Answer no to hearsay if most examples of hearsay have no; otherwise answer from the text."""
     labels = [each["label"] for each in examples_in(call) if "reportedly" in each["claim"]]
     if 2 * labels.count("no") <= len(labels):
         return None
@@ -75,7 +74,9 @@ def follows_examples(call: Call) -> Fault | None:
 
 @pytest.fixture
 def project(llm_judge: Judge, llm_server: LLMServer) -> Project:
-    """Twelve sets of two claims, one of them hearsay, and two summaries that hold both; judged without examples."""
+    """Create twelve sets with two claims, one of them hearsay, and two summaries that contain both; judge them
+    without examples.
+    """
     llm_judge.prompt_price, llm_judge.completion_price = 1.0, 2.0
     llm_judge.save()
     made = Project.objects.create(slug="mill", name="Mill study")
@@ -89,7 +90,7 @@ def project(llm_judge: Judge, llm_server: LLMServer) -> Project:
 
 
 def answer_sample(project: Project, label_of: Callable[[Check], str], size: int = 40) -> None:
-    """Rex answers a random sample of so many of the 48 checks before he sees anything."""
+    """Let Rex answer a random sample of `size` of the 48 checks blind."""
     rex = User.objects.create_user("rex")
     sample = sample_checks(
         project=project, by=None, method="uniform", share=size / 48, side=Check.Side.REFERENCE, seed=1
@@ -140,7 +141,7 @@ def test_a_rule_that_people_go_by_is_learned(project: Project, llm_judge: Judge)
 def test_each_half_is_judged_with_examples_of_the_other(
     project: Project, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
-    # The first six sets are one group, which stays together.
+    # The first six sets are one group, which must not be divided.
     first = [f"set-{number}" for number in range(6)]
     DocumentSet.objects.filter(project=project, external_id__in=first).update(group="early")
     answer_sample(project, no_hearsay)
@@ -148,14 +149,14 @@ def test_each_half_is_judged_with_examples_of_the_other(
     run = teach(project, llm_judge)
     halves = [half_of("group early" if number < 6 else f"set set-{number}") for number in range(SETS)]
     checks = [call for call in llm_server.calls[before:] if "claims" in call.question]
-    # Both summaries of a set hold the same words: one call answers both.
+    # Both summaries of a set have the same words, so one call answers both.
     assert len(checks) == SETS
     for call in checks:
         told = {int(number) for each in examples_in(call) for number in re.findall(r"\d+", each["claim"])}
         [own] = {int(number) for number in re.findall(r"\d+", " ".join(call.question["text"].values()))}
         assert told
         assert {halves[number] for number in told} == {1 - halves[own]}
-    # All go by one name: they are one version of one judge.
+    # All verdicts have the same name, because they come from one version of one judge.
     names = Verdict.objects.filter(judge=run.judge).values_list("origin_name", flat=True)
     assert len(set(names)) == 1
 
@@ -184,7 +185,7 @@ def test_a_trial_judges_what_is_measured_and_then_the_rest(
     client = owner_at(project, signed_in)
     form = {"judge": "scripted"}
     asked = client.post("/p/mill/scores/judge/teach/", form).content.decode()
-    # One call a summary: its claims are there already.
+    # A summary needs one call, because its claims exist already.
     assert f"judges the {len(sampled)} summaries with sampled answers: about {len(sampled)} calls" in asked
     assert not JudgeExamples.objects.exists()
 
@@ -200,16 +201,16 @@ def test_a_trial_judges_what_is_measured_and_then_the_rest(
     assert project.deciding_judge == llm_judge
 
     calls = len(llm_server.calls)
-    # It has judged a sample only.
+    # The judge has only judged a sample.
     form = {"judge": own.name}
     assert client.post("/p/mill/settings/judges/decide/", form).status_code == 409
     rest = judge_to_end(project, own)
     assert client.post("/p/mill/settings/judges/decide/", form).status_code == 302
     project.refresh_from_db()
     assert (project.deciding_judge, rest.state) == (own, "finished")
-    # Both summaries of a set hold the same words, and one call answers both.
+    # Both summaries of a set have the same words, so one call answers both.
     assert len(llm_server.calls) - calls <= 24 - len(sampled)
-    # By chance, the few sampled claims of a half may have no hearsay to learn from.
+    # By chance, the few sampled claims of one half may contain no hearsay to learn from.
     chosen = JudgeExamples.objects.get().chosen
     taught = [any("reportedly" in each["claim"] for each in half) for half in chosen]
     assert any(taught)

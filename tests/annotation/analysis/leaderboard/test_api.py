@@ -1,4 +1,4 @@
-"""The leaderboard over the API, and the same numbers on the page, in the API and in the command."""
+"""The leaderboard in the API; the page, the API and the command show the same numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HERE = "/api/v1/projects/harbour/"
 
 
 def judge_the_bridge(world: World) -> None:
-    """Alder covers a quarter of the second set and birch half of it, so that there is something to compare."""
+    """Judge the second set, so that there is something to compare: alder covers a quarter and birch half of it."""
     for system, coverage in (("alder", 0.25), ("birch", 0.5)):
         Score.objects.filter(summary=world.summaries["bridge", system]).update(
             coverage=coverage, coverage_judge=coverage, revision=new_revision()
@@ -32,7 +32,7 @@ def test_the_leaderboard_says_how_sure_its_order_is(world: World, client_of: Cli
     board = client_of("vic").get(f"{HERE}leaderboard/").json()
     (table,) = board["tables"]
     assert (board["is_stale"], board["made_at"] is not None) == (False, True)
-    # Alder .75 and .25, birch 0 and .5; of four flips two are as far apart, so p cannot be below .5.
+    # Alder has .75 and .25, birch 0 and .5. Two of four flips differ by as much, so p cannot be below .5.
     ranking = table["ranking"]
     front = {"level": ["alder"], "others": 1, "sets": 2, "may_be_best": ["alder", "birch"]}
     front |= {"ruled_out": [], "mean": 0.5, "next_mean": 0.25}
@@ -50,6 +50,7 @@ def test_the_leaderboard_says_how_sure_its_order_is(world: World, client_of: Cli
         "answered": 0,
     }
     (pair,) = ranking["compared"]
-    # Differences .75 and -.25: the mean is .25, and of the four flips of signs two give .5 and none less than .25.
+    # The differences are .75 and -.25 and their mean is .25. Two of the four flips of signs give .5 and none gives
+    # less than .25.
     assert (pair["first"], pair["second"], pair["sets"], pair["difference"]) == ("alder", "birch", 2, 0.25)
     assert (pair["p"], pair["adjusted_p"], pair["holds"]) == (1.0, 1.0, False)

@@ -13,7 +13,7 @@ def observe(system: str, document_set: str, value: float | None, cluster: str | 
 def test_summaries_of_a_set_are_averaged_before_the_sets() -> None:
     seen = [observe("alder", "a", 0.2), observe("alder", "a", 0.4), observe("alder", "b", 0.9)]
     found = averages(seen, ["c"])["alder"]["c"]
-    # Set a: (0.2 + 0.4) / 2 = 0.3; set b: 0.9; mean 0.6 (and not 0.5, the mean of the three).
+    # Set a has (0.2 + 0.4) / 2 = 0.3 and set b 0.9, so the mean is 0.6. The mean of the three values would be 0.5.
     assert found.mean == pytest.approx(0.6)
     assert (found.n, found.left_out) == (2, 0)
 
@@ -24,12 +24,13 @@ def test_a_group_weighs_as_much_as_it_has_sets() -> None:
         observe("alder", "b", 0.0, "storm"),
         observe("alder", "c", 0.9, "strike"),
     ]
-    # Over the sets: 0.9 / 3 = 0.3; the mean of the two groups' means would be 0.45.
+    # The mean over sets is 0.9 / 3 = 0.3; the mean of the two groups' means would be 0.45.
     assert averages(seen, ["c"])["alder"]["c"].mean == pytest.approx(0.3)
 
 
 def test_resampling_groups_draws_whole_groups() -> None:
-    # Five groups of two sets each, alike within: a draw of groups is a draw of five values, so the interval is theirs.
+    # Five groups have two equal sets each, so a resample of groups is a resample of five values, with the same
+    # interval.
     values = [0.0, 0.1, 0.3, 0.4, 0.8]
     seen = [
         observe("alder", f"{group}{number}", value, f"group {group}")
@@ -51,7 +52,7 @@ def test_too_few_sets_give_no_interval(sets: int, has_interval: bool) -> None:
 
 
 def test_an_interval_is_the_published_bootstrap_where_each_set_stands_alone() -> None:
-    # Ascending, as sets and values: the library sorts its values before it draws.
+    # The values ascend in the order of the sets, because the library sorts values before it resamples.
     values = [0.1, 0.25, 0.4, 0.6, 0.95]
     found = averages([observe("alder", f"set {n}", value) for n, value in enumerate(values)], ["c"])
     wanted = bootstrap_interval(values, method="expanded")
@@ -81,19 +82,19 @@ def test_a_system_that_lacks_sets_is_averaged_over_its_own() -> None:
     ]
     birch = averages(seen, ["c"])["birch"]["c"]
     assert birch.mean == pytest.approx(0.2)
-    # Draws without any of a to e say nothing of birch: they do not pull its interval to 0.
+    # Resamples without any of the sets a to e have no value for birch; they must not pull its interval to 0.
     assert 0.1 <= birch.low < birch.high <= 0.3
 
 
 def test_where_all_sets_have_the_same_there_is_no_interval() -> None:
-    # .1 + .2 is .3 but for rounding.
+    # .1 + .2 equals .3 except for rounding.
     seen = [observe("alder", name, 0.3 if name < "d" else 0.1 + 0.2) for name in "abcdefgh"]
     alder = averages(seen, ["c"])["alder"]["c"]
     assert (alder.mean, alder.low, alder.high) == (pytest.approx(0.3), None, None)
 
 
 def test_where_all_groups_have_the_same_there_is_none_whatever_their_sets_have() -> None:
-    # Five groups of two sets, at .2 and .4: every draw of groups has a mean of .3.
+    # Five groups have two sets each, at .2 and .4, so every resample of groups has the mean .3.
     seen = [
         Observation("alder", f"{group}{place}", group, (value,))
         for group in "abcde"

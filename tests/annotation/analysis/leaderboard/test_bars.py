@@ -1,4 +1,4 @@
-"""Axes that fit the data, and bars on them."""
+"""Axes that fit the data, and bars on these axes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def average(mean: float | None, low: float | None = None, high: float | None = N
 
 def test_an_axis_holds_every_interval_and_little_more() -> None:
     axis = axis_over([average(0.62, 0.57, 0.67), average(0.60, 0.54, 0.65)])
-    # From .54 to .67 in steps of .05: .50 to .70.
+    # From .54 to .67 in steps of .05, the axis extends from .50 to .70.
     assert (axis.low, round(axis.high, 9)) == (0.5, 0.7)
     assert [tick.text for tick in axis.ticks] == ["50", "55", "60", "65", "70"]
 
@@ -41,7 +41,7 @@ def test_no_value_at_all_has_the_whole_axis() -> None:
 def test_a_bar_lies_on_its_axis() -> None:
     axis = axis_over([average(0.5, 0.0, 1.0)])
     drawn = bar(average(0.5, 0.0, 1.0), axis)
-    # The chart is 240 wide with 8 at either edge.
+    # The chart is 240 wide with a margin of 8 on both sides.
     assert (drawn.low, drawn.mean, drawn.high) == ("8.0", "120.0", "232.0")
     assert drawn.label == "50%, interval 0% to 100%"
 

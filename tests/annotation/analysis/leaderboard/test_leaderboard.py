@@ -22,8 +22,8 @@ def test_the_world_worked_out(world: World) -> None:
     (table,) = board.tables
     assert table.target_words == 20
     alder, birch = table.rows
-    # "bridge" is not judged, so coverage is that of "port": 0.75 and 0. Brevity is known of both sets:
-    # 13 words each, (20 - 13) / 20 = 0.35 of alder; 11 words, 0.45, of birch.
+    # "bridge" is not judged, so coverage is that of "port": 0.75 and 0. Brevity is known for both sets: alder's 13
+    # words give (20 - 13) / 20 = 0.35, birch's 11 words 0.45.
     assert [(row.rank, row.system, row.scores["coverage"].mean) for row in table.rows] == [
         (1, "alder", 0.75),
         (2, "birch", 0.0),
@@ -122,7 +122,7 @@ def test_a_project_without_scores_has_no_tables(world: World) -> None:
 
 def test_systems_rank_by_the_score_asked_for(world: World) -> None:
     board = leaderboard(world.project, score="brevity")
-    # 0.45 of birch and 0.35 of alder, each over both sets.
+    # Brevity is 0.45 for birch and 0.35 for alder, each over both sets.
     assert board.score == "brevity"
     assert [(row.rank, row.system, row.n) for row in board.tables[0].rows] == [
         (1, "birch", 2),

@@ -1,4 +1,4 @@
-"""The leaderboard of published human judgments, against figures known from elsewhere."""
+"""The leaderboard of published human judgments, compared with figures from other sources."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def imported(path: Path) -> dict[str, SystemRow]:
 
 def test_macro_recalls_of_realsumm(judged_data: Path) -> None:
     rows = imported(judged_data / "realsumm_dev.jsonl")
-    # Mean over the documents of claims present / claims, from the data's own description.
+    # The mean over the documents of the share of claims that are present, from the description of the data.
     known = {
         "abs_semsim_out": 0.575355,
         "ext_bart_out": 0.567910,

@@ -1,4 +1,4 @@
-"""The certainty of an order, computed by hand."""
+"""The significance of an order of systems, derived by hand."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +11,7 @@ from annotation.analysis.leaderboard.values import WITHOUT_JUDGE, Basis
 
 
 def ranked(values: Mapping[str, Sequence[float]]) -> Ranking:
-    """The ranking of systems with these scores in sets 0, 1, 2 and so on, best first."""
+    """Rank systems with these scores in sets 0, 1, 2 and so on."""
     seen = [
         Observation(system, f"set {number}", f"set {number}", (value,))
         for system, column in values.items()
@@ -28,8 +28,8 @@ EVEN = [0.41, 0.39] * 4
 
 
 def test_a_leader_whose_differences_hold_leads() -> None:
-    # Alder is .4 ahead in all of 8 sets: 2 of 256 flips are as far apart, p = .0078, after Holm over three pairs
-    # .0234 and .0156. Birch and cedar differ by nothing on average: p = 1.
+    # Alder is ahead by .4 in all of 8 sets: 2 of 256 flips differ by as much, so p is .0078, and after Holm over
+    # three pairs .0234 and .0156. Birch and cedar have equal means, so p is 1.
     found = ranked({"alder": [0.8] * 8, "birch": [0.4] * 7 + [0.39], "cedar": EVEN})
     assert found.sentence() == "alder is best (80 %, next 40 %): every other system is significantly worse."
     assert (len(found.compared), found.holding) == (3, 2)
@@ -49,8 +49,8 @@ def test_whom_the_tests_cannot_tell_from_the_leader_is_named() -> None:
 
 
 def test_many_near_the_leader_are_counted_and_the_few_that_are_ruled_out_named() -> None:
-    # Means fall from .405 by .001 a system, against the alphabet; each moves by .01 up and down in its own order, so
-    # that any two differ by .02 in half of the sets, which is chance. Cedar alone is far off.
+    # Means fall from .405 by .001 per system, in reverse alphabetical order. Each system varies by .01 in its own
+    # order, so two systems differ by .02 in half of the sets, which is chance. Only cedar is far away.
     turns = {"z": (2,), "y": (1,), "x": (3,), "w": (6,), "v": (1, 2), "u": (1, 6)}
     near = {
         name: [0.405 - place / 1000 + 0.01 * (-1) ** sum(n // turn for turn in own) for n in range(12)]
@@ -100,14 +100,14 @@ def test_one_system_alone_and_none_at_all() -> None:
 
 
 def test_a_leader_that_is_beaten_on_common_sets_does_not_lead() -> None:
-    # Alder has .9 in sets that birch lacks; in the eight that both have birch is .2 ahead.
+    # Alder has .9 in sets that birch lacks. In the eight common sets birch is ahead by .2.
     seen = [Observation("alder", f"set {n}", f"set {n}", (0.2 if n < 8 else 0.9,)) for n in range(30)]
     seen += [Observation("birch", f"set {n}", f"set {n}", (0.4,)) for n in range(8)]
     found = set_means(seen, ["c"])
     means = {system: scores["c"] for system, scores in averages_of(found, draws=500).items()}
     ranking = ranking_of(found, means, ["alder", "birch"], "c")
     assert ranking.sentence() == "alder is ahead (71 %, next 40 %), but any other system could be as good."
-    # No pair is called different in the other direction than the means.
+    # A pair whose test contradicts the order of the means is never called different.
     assert [(pair.first, pair.difference, pair.holds) for pair in ranking.compared] == [
         ("alder", None, False)
     ]
@@ -131,7 +131,8 @@ def test_headline_and_letters_never_contradict_one_another(values: dict[str, lis
     }
     best = set(front.may_be_best)
     assert first in best
-    # Who may be best shares a letter with the first, unless sets are missing; who is best is alone.
+    # Without missing sets, a system that may be best shares a letter with the first; a single best system shares
+    # none.
     if len({len(column) for column in values.values()}) == 1:
         assert best <= with_first
     assert (" is best (" in said) <= (best == {first})

@@ -1,4 +1,4 @@
-"""The leaderboard and a system's means in a real browser, with every score that a project may have."""
+"""The leaderboard and a system's means in a real browser, with every score that a project can have."""
 
 from __future__ import annotations
 

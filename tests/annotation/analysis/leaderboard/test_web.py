@@ -1,4 +1,4 @@
-"""The leaderboard, a system's summaries, and what the scores of one summary are made of."""
+"""The leaderboard, a system's summaries, and the explanation of one summary's scores."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def vic(world: World, signed_in: SignIn) -> Client:
 
 def test_the_leaderboard_ranks_by_coverage_and_says_it_in_words(world: World, vic: Client) -> None:
     answer = vic.get("/p/harbour/scores/")
-    # alder (0.5 + 1) / 2 = 0.75, birch 0; one document set has a value, so there is no interval.
+    # Alder has (0.5 + 1) / 2 = 0.75 and birch 0. Only one document set has a value, so there is no interval.
     assert [line.row.system for line in answer.context["league"].rows] == ["alder", "birch"]
     page = answer.content.decode()
     assert ">75 %<" in page
@@ -49,11 +49,11 @@ def test_what_is_not_judged_yet_is_not_shown_first(world: World, vic: Client) ->
             target_words=90,
         )
         Score.objects.create(project=world.project, summary=summary, summary_words=3, brevity=0.9)
-    # Nine unjudged summaries have a brevity; the judged ones are fewer, of 20 words.
+    # Nine unjudged summaries have a brevity. The judged summaries, with 20 words, are fewer but shown first.
     shown = vic.get("/p/harbour/scores/").context
     assert (shown["table"].target_words, shown["score"]) == (20, "coverage")
     assert vic.get("/p/harbour/").context["excerpt"].table.target_words == 20
-    # Asked for, they are no ranking by length.
+    # If the unjudged table is requested, it is ranked by coverage and not by brevity.
     unjudged = vic.get("/p/harbour/scores/?target=90")
     assert unjudged.context["score"] == "coverage"
 
@@ -63,7 +63,7 @@ def test_a_target_that_no_summary_has_is_not_found(world: World, vic: Client) ->
 
 
 def test_a_column_head_ranks_by_it_and_added_columns_stay(world: World, vic: Client) -> None:
-    # Brevity: alder .35, birch .45.
+    # Brevity is .35 for alder and .45 for birch.
     page = vic.get("/p/harbour/scores/").content.decode()
     assert "by=brevity" not in page
     page = vic.get("/p/harbour/scores/?choose=1&column=brevity&column=group&column=password").content.decode()
@@ -80,7 +80,7 @@ def test_a_column_head_ranks_by_it_and_added_columns_stay(world: World, vic: Cli
     ranked = vic.get("/p/harbour/scores/?by=brevity&target=20")
     assert [line.row.system for line in ranked.context["league"].rows] == ["birch", "alder"]
     assert ranked.content.decode().count("aria-sort") == 1
-    # Nobody else's columns change.
+    # Other people's columns do not change.
     assert vic.get("/p/harbour/scores/?choose=1").content.decode().count("by=brevity") == 0
     lines = vic.get("/p/harbour/scores/file/?by=brevity&format=csv").content.decode().splitlines()
     assert lines[1].startswith("20,1,a,birch,")
@@ -103,7 +103,7 @@ def test_a_person_chooses_which_documents_estimates_are_about(world: World, vic:
         line.average.high - line.average.low for each in (page, these) for line in each.context["league"].rows
     ]
     assert max(width[2:]) < min(width[:2])
-    # The choice is remembered, also in the file of pairs, until the person chooses again.
+    # The choice also applies to the file of pairs, until the person chooses again.
     assert "claims of exactly these documents" in vic.get("/p/harbour/scores/?by=coverage").text
     files = [
         vic.get(f"/p/harbour/scores/pairs/file/?by=coverage&format=csv{end}").text
@@ -119,7 +119,7 @@ def test_twenty_claims_are_sampled_with_one_click_and_opened_in_review(
     lay_sets(world, 9)
     mona, olga = signed_in(world.mona), signed_in(world.olga)
     button = "Check 20 claims now"
-    # Mona may not review, so a sample that she makes would open nothing for her.
+    # Mona may not review, so she gets no button for a sample.
     assert button not in mona.get("/p/harbour/scores/").text
     assert button in olga.get("/p/harbour/scores/").text
     opened = olga.post("/p/harbour/review/samples/check/", {"score": "coverage"})
@@ -127,7 +127,7 @@ def test_twenty_claims_are_sampled_with_one_click_and_opened_in_review(
     first = rf"/p/harbour/review/\w+/\?sample={sample.public_id}"
     assert re.fullmatch(first, opened["Location"])
     assert sample.sampled_checks.count() == 20
-    # A second click goes on with the same sample.
+    # A second click continues the same sample.
     olga.post("/p/harbour/review/samples/check/", {"score": "coverage"})
     assert Sample.objects.count() == 1
     page = olga.get("/p/harbour/scores/").text
@@ -156,7 +156,7 @@ def test_a_sample_of_what_was_seen_says_at_once_what_waits_for_a_colleague(
     assert "0 of 20 sampled claims are checked." in page
     assert "on 20 of the others, so a colleague must check them" in page
     assert "Continue checking claims" not in page
-    # Cleo has seen nothing, so the sample is hers to answer.
+    # Cleo has seen no verdicts, so she can answer the sample.
     assert "Continue checking claims" in signed_in(world.cleo).get("/p/harbour/scores/").text
 
 
@@ -165,7 +165,7 @@ def test_a_sample_of_both_sides_is_counted_by_side(world: World, signed_in: Sign
     sample_checks(project=world.project, by=world.olga, method="uniform", share=0.5)
     page = signed_in(world.olga).get("/p/harbour/scores/?by=coverage")
     part = page.context["unchecked"].sample
-    # Nobody has seen or answered a check, so Olga can answer all of this side.
+    # Nobody has seen or answered a check, so Olga can answer all checks of this side.
     assert (part.left, part.of_others) == (part.sample.sampled, 0)
 
 
@@ -183,7 +183,7 @@ def test_the_judge_stands_beside_people_as_one_more_assessor(world: World, vic: 
 
 
 def rows_of(page: str) -> list[list[str]]:
-    """The words in every cell of every table."""
+    """Return the words in every cell of every table."""
     return [
         [
             " ".join(re.sub(r"<[^>]*>", " ", cell).split())
@@ -213,7 +213,7 @@ def test_a_system_with_many_summaries_goes_on_on_further_pages(
 ) -> None:
     monkeypatch.setattr(system_scores, "PAGE_SIZE", 2)
     alder = world.systems["alder"]
-    # Six scores: two target lengths and none, each with and without coverage.
+    # Create six scores: two target lengths and none, each with and without coverage.
     Score.objects.filter(project=world.project).delete()
     for target in (10, 30, None):
         for place, coverage in (("bridge", None), ("port", 0.4)):
@@ -230,7 +230,7 @@ def test_a_system_with_many_summaries_goes_on_on_further_pages(
         after = page.context["page"].after
         if not after:
             break
-    # The lowest coverage of each target first; what has no coverage, or no target, last.
+    # At each target length the lowest coverage comes first; rows without coverage or target are last.
     assert walked == [(10, 0.4), (10, None), (30, 0.4), (30, None), (None, 0.4), (None, None)]
     assert "6 in total; showing the first 2" in pages[0]
     assert [">Next page</a>" in page for page in pages] == [True, True, False]
@@ -276,7 +276,7 @@ def test_nothing_is_shown_until_everything_is_computed(
     page = vic.get("/p/harbour/scores/?by=brevity").text
     assert "Computing these numbers" in page
     assert "<table" not in page
-    # A changed score shows with the next computation, not without its interval and test.
+    # A changed score appears only with the next computation, because it needs its interval and test.
     Score.objects.filter(project=world.project).update(coverage=0.1, revision=1)
     page = vic.get("/p/harbour/scores/?by=coverage").text
     assert "An update is being computed." in page

@@ -1,4 +1,6 @@
-"""Slices by a metadata key: the split, cells, weights, and every page, list, export and API that shows them."""
+"""Slices by a metadata key: the split, the cells, the weights, and all pages, lists, exports and API replies with
+slices.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ PAGE = "/p/harbour/scores/slices/"
 
 @pytest.fixture
 def sliced(world: World) -> World:
-    """24 sets, every second of which is about law, besides two sets without a topic."""
+    """Create 24 sets, every second of which is about law, and two sets without a topic."""
     lay_sets(world, 24)
     mark(world, lambda number: {"topic": "law" if number % 2 else "news", "views": number, "length": number})
     return world
@@ -85,7 +87,7 @@ def test_keys_are_those_whose_values_split_the_sets(sliced: World) -> None:
 
 
 def test_numbers_are_cut_at_quantiles(sliced: World) -> None:
-    # 24 numbers from 0 to 23: quarters of six.
+    # The 24 numbers from 0 to 23 give quarters of six.
     found = split(sliced, "length")
     assert [each.value for each in found.slices] == ["0 to 5", "6 to 11", "12 to 17", "18 to 23", NO_VALUE]
 
@@ -102,7 +104,7 @@ def test_weights_are_given_or_counted(sliced: World) -> None:
     given = split(sliced, "topic", weights={"law": 3.0, "news": 1.0}).systems[0].weighted
     assert given is not None
     assert given.mean == pytest.approx(0.75 * law + 0.25 * news)
-    # Views are the numbers of the sets: odd ones add up to 144, even ones to 132.
+    # The views are the numbers of the sets: odd numbers add up to 144, even numbers to 132.
     counted = split(sliced, "topic", count_by="views").systems[0].weighted
     assert counted is not None
     assert counted.mean == pytest.approx((144 * law + 132 * news) / 276)
@@ -149,7 +151,7 @@ def test_the_page_refuses(sliced: World, signed_in: SignIn, query: str, status: 
 
 
 def people_say(world: World, *, wrong: str, of: int = 24) -> None:
-    """Rex answers the claims of alder in the first sets as the judge did, but not where the topic is `wrong`."""
+    """Let Rex answer the claims of alder in the first `of` sets as the judge did, except where the topic is `wrong`."""
     checks = Check.objects.filter(
         summary__system__name="alder",
         document_set__external_id__in=[f"set-{number:02}" for number in range(of)],
@@ -167,7 +169,7 @@ def test_the_judge_is_compared_with_people_in_each_slice(sliced: World, signed_i
     people_say(sliced, wrong="law")
     client = signed_in(sliced.mona)
     [version] = client.get("/api/v1/projects/harbour/judge-quality/?key=topic").json()["versions"]
-    # Twelve sets with four claims each in either slice; the judge is wrong on all claims about law.
+    # Each slice has twelve sets with four claims. The judge is wrong on all claims about law.
     found = {name: (of["checks"], of["accuracy"]["value"]) for name, of in version["slices"].items()}
     assert found == {"law": (48, 0.0), "news": (48, 1.0)}
     assert version["report"]["accuracy"]["value"] == 0.5
@@ -179,7 +181,7 @@ def test_the_judge_is_compared_with_people_in_each_slice(sliced: World, signed_i
 
 
 def test_answers_from_few_sets_are_too_few_to_judge_the_judge(sliced: World, signed_in: SignIn) -> None:
-    # The first 19 sets: ten about news, nine about law.
+    # Of the first 19 sets, ten are about news and nine about law.
     people_say(sliced, wrong="law", of=19)
     client = signed_in(sliced.mona)
     [version] = client.get("/api/v1/projects/harbour/judge-quality/?key=topic").json()["versions"]

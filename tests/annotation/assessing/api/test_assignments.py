@@ -1,4 +1,4 @@
-"""Assignments through the API."""
+"""Assignments in the API."""
 
 from __future__ import annotations
 

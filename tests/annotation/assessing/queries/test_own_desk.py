@@ -1,4 +1,4 @@
-"""An assessor's own page: their sets by state, and the queue's offer."""
+"""An assessor's own page: their sets by state, and the next set of the queue."""
 
 from __future__ import annotations
 

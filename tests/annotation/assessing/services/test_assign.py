@@ -1,4 +1,4 @@
-"""Sets given by a manager: one to one person, or so many people to every set."""
+"""A manager assigns sets: one set to one person, or a number of people to every set."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_who_is_no_assessor_is_given_nothing(world: World) -> None:
         give(world, "port", "rex")
 
 
-# So many people to every set
+# A number of people to every set
 
 
 def test_every_set_gets_as_many_and_everybody_as_much_to_do(world: World) -> None:
@@ -135,4 +135,4 @@ def test_the_number_of_queries_does_not_grow_with_the_sets(world: World) -> None
     assert count("quay") == count(*(f"set-{n}" for n in range(9)))
 
 
-# Again, after it was taken away
+# Assigning a set again after an unassignment

@@ -1,4 +1,4 @@
-"""Closing an assignment: what it needs, what counts from then on."""
+"""Closing an assignment: what it requires, and what counts afterwards."""
 
 import pytest
 
@@ -33,11 +33,11 @@ def test_closing_makes_percents_count(world: World) -> None:
     assignment = sit(world)
     judge_all(assignment, 20, 40)
     finish(assignment)
-    # Human first: (0.2 + 0.4) / 2 = 0.3, all of it decided by people.
+    # People outrank the judge: (0.2 + 0.4) / 2 = 0.3, all of it from people.
     assert score_of(world).coverage == pytest.approx(0.3)
     assert score_of(world).coverage_human == pytest.approx(0.3)
     assert score_of(world).human_share == 1.0
-    # The judge alone stays as it was: (1/2 + 1) / 2.
+    # The judge's own coverage does not change: (1/2 + 1) / 2.
     assert score_of(world).coverage_judge == pytest.approx(0.75)
 
 

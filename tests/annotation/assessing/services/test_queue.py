@@ -1,4 +1,4 @@
-"""Sets from the queue: who gets which, and that no set gets more assessors than the project wants."""
+"""The queue of sets: who gets which set, and that no set gets more assessors than the project requires."""
 
 from __future__ import annotations
 

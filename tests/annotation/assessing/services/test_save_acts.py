@@ -1,4 +1,4 @@
-"""The SEE form's acts: equal ones once, older versions refused with both values, what is open when."""
+"""The acts of the SEE form: repeated acts, conflicts with newer versions, and the order of the stages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sit(world: World, systems: tuple[str, ...] = ("alder",), name: str = "ana") 
 
 
 def reload(assignment: Assignment) -> Assignment:
-    """The assignment as a door reads it again for each request."""
+    """Load the assignment again, as a view does for each request."""
     return Assignment.objects.select_related("document_set__project").get(pk=assignment.pk)
 
 
@@ -135,7 +135,7 @@ def test_several_acts_on_one_unit_in_a_batch_are_rows_of_which_the_last_is_curre
     acts = [on_unit(world, assignment, percent=percent, follows=0) for percent in (0, 20, 60)]
     assert versions(send(world, assignment, *acts)) == [1, 2, 3]
     assert percents() == [(1, 0, False), (2, 20, False), (3, 60, True)]
-    # The same again is late by now: the first of them is not what stands.
+    # The repeated acts are outdated now, because the first of them is not the current value.
     assert said(send(world, assignment, *acts)) == [(409, "newer"), (409, "newer"), SAVED]
 
 
@@ -242,12 +242,12 @@ def test_somebody_elses_assignment_is_not_there_and_without_the_role_nothing_is_
         send(world, assignment, on_unit(world, assignment))
 
 
-# Before, units, after
+# The stages: before, units, after
 
 
 @pytest.fixture
 def asked(world: World) -> Assignment:
-    """An assignment on one summary in a project with two criteria that come before."""
+    """Return an assignment on one summary, in a project with two criteria before the reference."""
     ask(world.project, *OWN)
     return sit(world)
 
@@ -354,7 +354,7 @@ def test_a_criterion_of_the_projects_own_comes_after_the_units(world: World) -> 
     here = reading_of(assignment)
     early = send(world, assignment, on_unit(world, assignment), on(here, "told", 33))
     assert said(early)[1] == (409, "units_first")
-    # Nothing is unmarked, which answers the other criterion by rule and not this one.
+    # No unit is unmarked, so a rule answers the criterion about unmarked units, but not this one.
     ready = send(world, assignment, on_unit(world, assignment, 2, marks=(2,)), on(here, "told", 101))
     assert (said(ready)[1], ready.gates[here].after) == ((422, "invalid"), "open")
     assert send(world, assignment, on(here, "told", 33)).gates[here].after == "done"
@@ -378,7 +378,7 @@ def test_what_looks_like_a_slip_is_said_and_blocks_nothing(world: World) -> None
 
 @pytest.fixture
 def twofold(world: World) -> Assignment:
-    """One summary of "port" compared with two references; the second has one unit."""
+    """Return an assignment that compares one summary of "port" with two references; the second has one unit."""
     reference = Summary.objects.create(
         document_set=world.sets["port"], is_reference=True, external_id="second", text="Ferries move."
     )
@@ -403,7 +403,7 @@ def test_the_unmarked_question_comes_once_at_the_summaries_last_comparison(
     assert (saved.gates[last].stage, saved.gates[last].after) == ("units", "shut")
     saved = send(world, twofold, on_second(world, twofold))
     assert saved.gates[last].after == "open"
-    # Named by either comparison, the answer is one for the summary.
+    # The answer belongs to the summary, whichever comparison names it.
     saved = send(world, twofold, on(first, "unmarked", 60))
     assert saved.gates[last].after == "done"
     assert Rating.objects.count() == 1
@@ -452,7 +452,9 @@ def judge(world: World, assignment: Assignment, **changes: object) -> CoverageJu
 
 
 def test_the_number_of_queries_is_fixed(world: World) -> None:
-    """Role; the row renewed and held; the progress, criteria with ratings, the units, what stands; two writes."""
+    """The queries: role; renewing and locking the row; progress, criteria with ratings, units, current values; two
+    writes.
+    """
     small = sit(world)
 
     def count(assignment: Assignment) -> int:
@@ -501,6 +503,6 @@ def test_a_save_and_a_close_at_once_leave_nothing_half_done(world: World) -> Non
         assert (saving.code, first.percent) == ("closed", 20)
     else:
         assert first.percent == 100
-    # What counts is what stands, anyone who was first: unit 2 has 20 %.
+    # The current value counts, whoever saved it. Unit 2 has 20 %.
     score = world.summaries["port", "alder"].score
     assert score.coverage == pytest.approx((first.percent / 100 + 0.2) / 2)  # type: ignore[operator]

@@ -1,4 +1,4 @@
-"""Unassigned sets: answers are stored and not counted, and assessors who could see others' answers are marked."""
+"""Unassigned sets: their answers do not count, and assessors who could see others' answers are marked."""
 
 from __future__ import annotations
 

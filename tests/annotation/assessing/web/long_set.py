@@ -1,4 +1,4 @@
-"""A document set with ten claims compared with two summaries, for anyone who goes through many at once."""
+"""A document set with ten claims and two summaries, for tests that answer many claims in a row."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ JUDGED = {"alder": "yes", "birch": "no"}
 
 
 def add_long_set(world: World) -> DocumentSet:
-    """Ten units of a reference with a claim each, "The ferry is old" to "The boom is old"; a check for each of
-    two summaries, of which the judge says yes of all for alder and no of all for birch."""
+    """Add a reference of ten units with a claim each, "The ferry is old" to "The boom is old". Each claim is checked
+    in two summaries; the judge says yes to all for alder and no to all for birch.
+    """
     text = " ".join(f"The {thing} is old." for thing in THINGS)
     summaries = dict.fromkeys(JUDGED, text)
     add_set(world, "long", source=text, reference=text, summaries=summaries, target_words=50)

@@ -1,4 +1,4 @@
-"""Document sets of a shape that a test chooses, in the hands of Ana."""
+"""Document sets with given texts, assigned to Ana."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def lay_set(
     criteria: Sequence[Criterion] = (),
     **settings: object,
 ) -> Assignment:
-    """A set with these reference and summaries, all compared, as an assignment of Ana's in "harbour".
+    """Create a set with these references and summaries, all compared, as an assignment of Ana in "harbour".
 
-    Summaries stand in the order given: each has a target one word below that of the one before it. Other
-    arguments are settings of the project.
+    Summaries are in the given order, because each target is one word below the target before it. Other arguments are
+    settings of the project.
     """
     ask(world.project, *criteria)
     for setting, value in settings.items():
@@ -77,7 +77,7 @@ def lay_set(
 
 
 def open_set(page: Page, assignment: Assignment, number: int = 1) -> None:
-    """Open the form of the comparison at that position of the set."""
+    """Open the form of the comparison at this position of the set."""
     reading = assignment.readings.order_by("position")[number - 1]
     page.goto(f"/p/harbour/work/{reading.public_id}/")
     page.locator("#see").wait_for()

@@ -1,4 +1,4 @@
-"""The doors of an open form: acts, and the plain forms for judgments and answers."""
+"""The views of an open form: acts, and the plain forms for judgments and ratings."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def page(client: Client, assignment: Assignment) -> HttpResponse:
 
 
 def rate(client: Client, assignment: Assignment, **answers: str) -> Any:
-    """A plain form with these answers."""
+    """Send a plain form with these answers."""
     here = first(assignment)
     fields = {f"value-{criterion(here, name).public_id}": value for name, value in answers.items()}
     return client.post(f"/p/harbour/work/{here}/ratings/", fields)
@@ -184,7 +184,7 @@ def test_a_plain_form_answers_some_questions_or_none(
     assert answers() == {"clear": 1}
     for wrong in ({}, {"new": "5"}, {"new": "yes"}):
         assert rate(ana, assignment, **wrong).status_code == 422
-    # One that does not say what it follows is the first.
+    # A form that does not name a version counts as the first answer.
     assert rate(ana, assignment, clear="0").status_code == 409
     assert Rating.objects.count() == 1
 

@@ -1,4 +1,4 @@
-"""An assessor's own work: the list, the SEE form, its acts, and closing a set."""
+"""An assessor's own work: the list of sets, the SEE form, its acts, and closing a set."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_every_unit_has_a_form_that_works_without_scripts(
     page = ana.get(form_of(first(assignment))).content.decode()
     for unit in (1, 2):
         assert f'method="post" action="{act(world, first(assignment), unit)}"' in page
-    # Two reference units, two summary units to mark for each; and the six percents of the unmarked ones.
+    # The page has two reference units with two summary units to mark for each, and six percents for unmarked units.
     assert page.count('name="marks"') == 4
     assert (page.count('name="percent"'), page.count('name="value-')) == (2 * 6, 6)
     assert page.count(">Save unit ") == 2

@@ -1,4 +1,4 @@
-"""A manager hands out document sets, and assessors take them from the queue."""
+"""A manager assigns document sets, and assessors take sets from the queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The SEE form under an assessor's hands: by keys, by pointer, by thumb, and without scripts."""
+"""The SEE form in a real browser: by keyboard, by mouse, on a touch screen, and without scripts."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def press(page: Page, keys: str) -> None:
 
 
 def percents(assignment: Assignment) -> list[int | None]:
-    """Current percents of the assignment, in the order of its comparisons and their units."""
+    """Return the current percents of the assignment, in the order of its comparisons and their units."""
     rows = CoverageJudgment.objects.filter(reading__assignment=assignment, is_current=True)
     return list(rows.order_by("reading__position", "unit__position").values_list("percent", flat=True))
 
@@ -68,7 +68,7 @@ def marks(assignment: Assignment) -> list[list[int]]:
 
 
 def is_in_sight(page: Page, selector: str) -> bool:
-    """True if all of an element is within the window and nothing covers its corners or its middle."""
+    """Return True if the whole element is within the window and nothing covers its corners or its middle."""
     return bool(
         page.locator(selector).first.evaluate(
             """(element) => {
@@ -106,12 +106,12 @@ def test_six_units_by_keys_alone(world: World, desk: Desk) -> None:
     assert percents(assignment) == [80, 0, 0, 0, 40, 100]
     assert marks(assignment) == [[1], [], [], [], [2], [2]]
     assert answers() == {"unmarked": 0}
-    # One key per unit beyond its marks: the bar is two.
+    # Each unit needs one key besides its marks; at most two are allowed.
     assert page.evaluate("window.presses") == len(keys_of_marks) + len(keys_of_percents) + len(
         key_of_the_unmarked
     )
     page.keyboard.press("n")
-    # Until it has loaded, Chromium moves the focus away to look for the address's fragment.
+    # Wait for the page to load, because until then Chromium moves the focus to the address's fragment.
     page.wait_for_url("**/#set-*")
     page.get_by_role("button", name="Close the set").focus()
     page.keyboard.press("Enter")
@@ -193,7 +193,7 @@ def test_back_to_the_first_page_finds_a_form_that_works(world: World, desk: Desk
     press(page, "b6")
     page.locator("#progress", has_text="2 of 6").wait_for()
     saved(page)
-    # What was in hand on the screen is what was judged.
+    # The judged unit is the one that the screen showed as current.
     assert shown == "Unit 2"
     assert (percents(assignment), marks(assignment)) == ([60, 100], [[1], [2]])
 
@@ -223,7 +223,7 @@ def test_digits_that_run_over_the_last_answer_are_no_percents(world: World, desk
     open_set(page, assignment)
     reference = page.locator("#reference-title")
     with standing_still(page):
-        # Digits fall until the server's answer is there, however slow it is, and for 240 ms more.
+        # Digits are ignored until the server has answered, and for 240 ms after that.
         for _ in range(MANY_PRESSES):
             page.keyboard.press("2")
             page.clock.run_for(80)
@@ -256,7 +256,7 @@ def test_the_model_summary_is_not_told_before_the_answers(world: World, desk: De
     page.locator("#reference-title", has_text="6 units").wait_for()
     assert "Its wall is weak." in page.content()
     assert answers() == {"clear": 2, "short": 1}
-    # The other summary's own stage is not skipped by it.
+    # The first stage of the other summary is not skipped.
     press(page, "n")
     page.locator("#before-title").wait_for()
     assert "Its wall is weak" not in page.locator("#see").inner_html()
@@ -281,7 +281,7 @@ def test_unmarked_summary_units_are_lit_and_asked_about_once(world: World, desk:
     press(page, "b4" + "1" * (rest - 1))
     page.locator("[data-reads=unmarked].now").wait_for()
     lit = [summary.get_attribute("data-summary") for summary in page.locator(".pu.lit").all()]
-    # The first is marked for the other reference, the second for this one.
+    # The first unit is marked for the other reference, the second for this one.
     assert lit == ["3"]
     press(page, "3")
     page.locator("#ahead a", has_text="Set complete").wait_for()
@@ -323,7 +323,7 @@ def test_time_is_taken_without_pauses(world: World, desk: Desk) -> None:
     assert [20_000 <= spent[0] < 23_000, 5_000 <= spent[1] < 8_000] == [True, True]
 
 
-# Those who cannot see, use thumbs, or have no scripts
+# Screen readers, touch screens, and no scripts
 
 
 def test_what_was_saved_is_said_for_the_ear(world: World, desk: Desk) -> None:
@@ -349,7 +349,7 @@ def test_the_form_fits_and_works_where_room_is_small(
     for words in ("yes", "yes"):
         page.locator(".unit.now .words label", has_text=words).tap()
     page.locator("#reference-title").wait_for()
-    # A tap fails where something else lies over what it is meant for.
+    # A tap fails if another element covers its target.
     page.locator("[data-summary='3']").tap()
     for percent in ("60", "0 %", "0 %", "0 %", "0 %", "0 %", "20"):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

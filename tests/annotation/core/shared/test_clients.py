@@ -1,4 +1,4 @@
-"""The client's address: counted from the right by as many proxies as were declared, never as a client claims."""
+"""The client's address is taken from the header by the number of declared proxies, and cannot be forged."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
         (0, "203.0.113.7", "10.0.0.1"),
         (1, None, "10.0.0.1"),
         (1, "203.0.113.7", "203.0.113.7"),
-        # What the client wrote itself stands left of what the proxy appended.
+        # The client's own entries are left of the entry that the proxy appended.
         (1, "1.1.1.1, 203.0.113.7", "203.0.113.7"),
         (2, "1.1.1.1, 203.0.113.7, 10.0.0.2", "203.0.113.7"),
-        # Fewer than declared: it did not pass all proxies, so nothing of it is believed.
+        # With fewer entries than declared proxies the request did not pass all proxies, so the header is ignored.
         (2, "203.0.113.7", "10.0.0.1"),
         (1, "203.0.113.7:4711", "203.0.113.7"),
         (1, "[2001:db8::7]:4711", "2001:db8::7"),

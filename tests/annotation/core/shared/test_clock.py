@@ -15,14 +15,14 @@ NOON = datetime(2026, 11, 26, 12, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("looks", "has_leapt"),
     [
-        # Each look: seconds of this process, seconds of the shared clock.
+        # Each reading has the seconds of this process and the seconds of the shared clock.
         ([(0, 0), (3, 3), (6, 6)], [False, False, False]),
-        # A process that slept for an hour, as the clock did not: nothing leapt.
+        # The process slept for an hour and the clock did not: no leap.
         ([(0, 0), (3600, 3600)], [False, False]),
-        # Ahead by an hour: for 5 seconds from the look that shows it.
+        # The clock leapt ahead by an hour; the result is True for 5 seconds after the reading that shows it.
         ([(0, 0), (3, 3603), (6, 3606), (8.5, 3608.5)], [False, True, True, False]),
         ([(0, 0), (3, 7)], [False, False]),
-        # Set back: leases last longer, and none has expired for that.
+        # The clock was set back: leases last longer, so none seems expired.
         ([(0, 0), (3, -3597)], [False, False]),
     ],
 )

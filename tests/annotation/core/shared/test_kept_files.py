@@ -1,4 +1,4 @@
-"""Files of web servers and workers: in a folder, and in object storage behind a server that speaks S3's API."""
+"""Files that web servers and workers share, in a folder and in object storage behind a server with S3's API."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[str]:
-    """A server on loopback that speaks S3's API."""
+    """A server on loopback with S3's API."""
     from moto.server import ThreadedMotoServer
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -42,7 +42,7 @@ def s3() -> Iterator[str]:
 
 @pytest.fixture
 def bucket(s3: str, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Files are kept in object storage, below a prefix of the test's own."""
+    """Store files in object storage, below a prefix of the test."""
     import boto3
 
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "for-tests")

@@ -1,4 +1,4 @@
-"""Limits are counted by all processes together, and close nothing where they cannot be counted."""
+"""Limits count all processes together, and allow everything if the cache is unavailable."""
 
 from __future__ import annotations
 
@@ -101,11 +101,11 @@ def test_a_limit_is_one_for_two_processes_of_the_server(
     try:
         for server in servers:
             server.start()
-        # All within one minute of the clock.
+        # All requests are within one minute of the clock.
         wait_until(lambda: time.time() % 60 < 40)
         told = [status(f"{server.address}/api/v1/projects/", token) for _ in range(4) for server in servers]
     finally:
         for server in servers:
             server.kill()
-    # 8 calls, 4 to each process, of which 5 are allowed.
+    # Each of two processes gets 4 of the 8 calls, of which 5 are allowed.
     assert told == [200] * 5 + [429] * 3

@@ -1,4 +1,4 @@
-"""Every level in every format: written, read back by another library, and the same."""
+"""Every level in every format is read back by another library with equal values."""
 
 from collections.abc import Callable
 from io import BytesIO
@@ -23,7 +23,7 @@ from tests.annotation.exports.reading import exported
 
 
 def as_text(value: Any, kind: ColumnKind) -> str:
-    """The text of a CSV cell for a value of the JSONL, written by hand once for each kind."""
+    """Return the text of a CSV cell for a value from JSONL, by a rule for each kind."""
     if value is None:
         return ""
     match kind:
@@ -40,7 +40,7 @@ def as_text(value: Any, kind: ColumnKind) -> str:
 
 @pytest.fixture
 def busy(world: World) -> World:
-    """A world with answers by everybody, so that no level lacks a kind of row."""
+    """Add answers of everybody, so that no level lacks a kind of row."""
     assess_and_close(
         world, world.ana, {("alder", 1): 60, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 20}
     )

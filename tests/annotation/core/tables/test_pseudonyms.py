@@ -1,4 +1,4 @@
-"""Pseudonyms: stable, different per project, telling nothing."""
+"""Pseudonyms are stable, differ between projects, and reveal nothing."""
 
 import hashlib
 import hmac
@@ -20,7 +20,8 @@ def test_a_pseudonym_stays_the_same(world: World) -> None:
 
 
 def test_it_is_the_one_in_files_that_people_hold_already(world: World) -> None:
-    # The salt is part of the format: HMAC of the person's key under SHA-256 of salt and secret.
+    # Exported files rely on the salt: a pseudonym is an HMAC of the person's key under the SHA-256 of salt and
+    # secret.
     key = hashlib.sha256(f"annotation.exports.people.{world.project.public_id}{settings.SECRET_KEY}".encode())
     told = hmac.new(key.digest(), str(world.ana.pk).encode(), hashlib.sha256).hexdigest()
     assert pseudonym(world.project, world.ana.pk) == f"person-{told[:10]}"

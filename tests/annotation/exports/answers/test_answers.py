@@ -1,4 +1,4 @@
-"""Level `answers`: a row per answer, the ones that no longer stand included."""
+"""Level `answers`: a row per answer, including withdrawn and replaced answers."""
 
 from collections import defaultdict
 from pathlib import Path
@@ -47,7 +47,7 @@ def percents_of_people(world: World, folder: Path) -> Rows:
 
 def test_a_judge_is_one_more_assessor(world: World, tmp_path: Path) -> None:
     rows = [row for row in judgments(world, tmp_path, "unit") if row["system"] == "alder"]
-    # Unit 1 holds claims 1 (yes, evidence 1) and 2 (no), unit 2 claim 3 (yes, evidence 1).
+    # Unit 1 has claims 1 (yes, evidence 1) and 2 (no); unit 2 has claim 3 (yes, evidence 1).
     names = ("rater", "rater_kind", "unit", "value", "evidence")
     told = [tuple(row[name] for name in names) for row in rows]
     assert told == [("lexical", "judge", 1, "50", [1]), ("lexical", "judge", 2, "100", [1])]
@@ -109,7 +109,7 @@ def test_ratings_are_answers_one_by_one(world: World, tmp_path: Path) -> None:
     acts += [on(here, "unmarked", 60), on(here, "focus", 2), on(here, "unmarked", 40)]
     save_acts(assignment=assignment, by=world.ana, acts=acts, all_or_none=True)
     close_assignment(assignment=assignment, by=world.ana)
-    # The question is another one from now on: what was answered to the old one does not stand.
+    # The question has changed, so answers to the old question no longer count.
     ask(
         world.project,
         Criterion("focus", "How clear?", points=((1, "poor"), (2, "good"))),
@@ -163,7 +163,7 @@ def test_an_answer_given_in_a_sample_of_checks(world: World, tmp_path: Path) -> 
     assert SampledCheck.objects.get(pk=sampled.pk).verdict == first
     override(check=world.check("alder", 1), by=world.rex, label="yes")
     rows = [row for row in judgments(world, tmp_path) if row["rater_kind"] == "reviewer"]
-    # Only the first answer is the sample's; the second was volunteered.
+    # Only the first answer belongs to the sample.
     assert [(row["value"], row["selected_by"], row["inclusion_probability"]) for row in rows] == [
         ("no", "uniform", 0.5),
         ("yes", None, None),

@@ -1,4 +1,4 @@
-"""Level `answers`: answers to questions and ratings of summaries as wholes."""
+"""Level `answers`: answers to questions, and ratings of summaries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small files in the formats of DUC and TAC for the tests, written by hand; no text of theirs is in them."""
+"""Small files in the formats of DUC and TAC, written by hand without their texts."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def pyramid_text(set_name: str = "D0901-A") -> str:
 
 
 def places() -> dict[str, list[int]]:
-    """Where each statement stands in the joined text."""
+    """Return the offsets of each statement in the joined text."""
     found: dict[str, list[int]] = {}
     at = 0
     for line in pyramid_text().split("\n"):
@@ -115,7 +115,7 @@ def pan(
     unmatched: Sequence[str] = (),
     drift: int = 0,
 ) -> str:
-    """A peer annotation: `said` gives the words of the peer for each statement that it expresses."""
+    """Write a peer annotation; `said` has the peer's words for each statement that it expresses."""
     text = "\n".join(lines)
 
     def contributor(words: str) -> str:
@@ -138,7 +138,7 @@ def pan(
 
 
 def stored(folder: Path, files: Mapping[str, str | bytes]) -> list[NamedFile]:
-    """The files on the disk, named as given."""
+    """Write the files to the disk under their names."""
     found = []
     for number, (name, content) in enumerate(files.items()):
         path = folder / f"{number}-{Path(name).name}"
@@ -148,14 +148,14 @@ def stored(folder: Path, files: Mapping[str, str | bytes]) -> list[NamedFile]:
 
 
 def read(folder: Path, files: Mapping[str, str | bytes]) -> tuple[Dataset, list[str], tuple[str, ...]]:
-    """What files say, their problems in words, and the remarks."""
+    """Read files, and return their dataset, their problems in words, and the remarks."""
     problems, warnings = Findings(), Findings()
     _, dataset = read_duc_files(stored(folder, files), problems, warnings)
     return dataset, [problem.describe() for problem in problems.shown], tuple(warnings.texts)
 
 
 def refusal(folder: Path, files: Mapping[str, str | bytes]) -> str:
-    """Why nothing of the files was read."""
+    """Return the message with which files are refused."""
     try:
         read(folder, files)
     except ImportRefused as refused:

@@ -1,4 +1,4 @@
-"""DUCView's files: read as they are, repaired where real ones break their rules, refused where they are dangerous."""
+"""DUCView's files are read unchanged, repaired if real files break the rules, or refused if they are dangerous."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judges over the API: added, changed, used; and none of another project's."""
+"""Judges in the API: adding, changing and using them, without access to judges of other projects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions given by people: who may, what is refused, what follows in the scores."""
+"""Questions that people write: permissions, refusals, and effects on the scores."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_retiring_takes_the_question_out_of_the_scores_and_keeps_its_answers(wor
         answer(question, "yes", judge=world.judge)
         answer(question, said, judge=world.judge, summary=alder)
     rescore(project=world.project)
-    # Both are yes in the source; alder says yes to one of them: 1 / 2, then 1 / 1.
+    # Both answers from the source are yes, and alder has one yes: 1 / 2, then 1 / 1.
     assert question_coverage(world) == 0.5
     retire_question(question=second, by=world.mona)
     assert question_coverage(world) == 1.0

@@ -1,4 +1,4 @@
-"""One tiny question to a judge's server."""
+"""Testing the connection to a judge's server with one short question."""
 
 from __future__ import annotations
 

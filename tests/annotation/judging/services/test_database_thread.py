@@ -71,7 +71,7 @@ def test_a_connection_that_was_cut_is_replaced(thread: DatabaseThread) -> None:
 
 
 def cancelled_while_another_works(thread: DatabaseThread, way: str) -> None:
-    """Ask for a project behind other work, and cancel the asking before its turn comes."""
+    """Ask for a project while other work is running, and cancel the request before its turn."""
 
     async def ask(gate: threading.Event) -> None:
         before = thread.begin(lambda: gate.wait(60))
@@ -84,7 +84,7 @@ def cancelled_while_another_works(thread: DatabaseThread, way: str) -> None:
         gate.set()
 
     asyncio.run(ask(threading.Event()))
-    # What was started is done before this is.
+    # The thread works in order, so earlier work is done when this is done.
     thread.begin(lambda: None).result()
 
 

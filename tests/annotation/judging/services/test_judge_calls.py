@@ -1,4 +1,4 @@
-"""Replies that are kept, and questions that are paid for once."""
+"""Stored replies, so that each call is paid for once."""
 
 from __future__ import annotations
 
@@ -91,14 +91,14 @@ def test_calls_can_be_kept_from_many_tasks_at_once(store: RowCallStore) -> None:
 
 
 def ask(judge: Judge) -> list[Any]:
-    """The verdicts, or the error, as the only entry."""
+    """Ask the judge and return the verdicts, or a list with the error."""
     with at_work(judge) as working:
         asked = working.begin(working.judge.check_source(["The harbour wall was breached"], TEXT))
         return [asked.exception() or asked.result()]
 
 
 def in_threads(*works: Callable[[], object]) -> None:
-    """Do all of these at the same time, each with its own connection; what goes wrong in one is raised."""
+    """Run these at the same time, each with its own connection, and raise the first error."""
     start = threading.Barrier(len(works))
 
     def one(work: Callable[[], object]) -> None:
@@ -128,7 +128,7 @@ def test_workers_that_ask_the_same_thing_at_the_same_time_pay_once(
 
 @pytest.mark.slow
 def test_a_claim_whose_worker_lives_is_waited_for(llm_judge: Judge, llm_server: LLMServer) -> None:
-    """However long the call takes: the lease is prolonged."""
+    """A call of any duration is waited for, because its lease is renewed."""
     llm_server.latency = 1.0
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(judge_calls, "CLAIM_SECONDS", 0.3)
@@ -151,7 +151,7 @@ def test_a_dead_worker_s_claim_is_taken_when_its_lease_has_run_out(
 
 
 def key_of_the_question(judge: Judge) -> str:
-    """The key under which `ask` keeps its call; the call itself is forgotten."""
+    """Return the key under which `ask` stores its call, and delete the call."""
     ask(judge)
     key = JudgeCall.objects.get().key
     JudgeCall.objects.all().delete()
@@ -184,7 +184,7 @@ def test_questions_are_claimed_in_one_order(store: RowCallStore) -> None:
     assert list(JudgeCall.all_calls.order_by("pk").values_list("key", flat=True)) == ["a", "b"]
 
 
-# Cancelled in the middle
+# Cancelled during a call
 
 
 def test_a_reply_that_is_paid_for_is_kept_though_the_task_is_cancelled(store: RowCallStore) -> None:
@@ -206,7 +206,7 @@ def test_a_task_that_is_cancelled_while_it_claims_leaves_no_claim(store: RowCall
         claiming.cancel()
         await asyncio.wait([claiming])
         assert claiming.cancelled()
-        # What the store does next comes after what it was doing.
+        # The store works in order, so its earlier work is done now.
         await store.put(call(key="other"))
 
     asyncio.run(claim())

@@ -1,4 +1,4 @@
-"""What a job of a run asks, and what it writes."""
+"""The requests of a run's job, and the rows that it writes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def project(db: None) -> Project:
 
 
 def labels(project: Project, side: str, system: str) -> list[str | None]:
-    """Final labels of a system's checks in the order of the claims."""
+    """Return the final labels of a system's checks, in the order of the claims."""
     checks = Check.objects.filter(project=project, side=side, summary__system__name=system)
     return list(checks.order_by("claim__claim_set", "claim__position").values_list("final_label", flat=True))
 
@@ -74,7 +74,7 @@ def derived_rows(project: Project) -> list[object]:
 def test_every_claim_of_the_model_summary_is_held_against_every_summary(world: World) -> None:
     run = run_to_end(world.project, world.judge)
     assert run.state == "finished"
-    # "port" has 3 claims; "bridge" had none, and its reference has two clauses in each of 2 units or fewer.
+    # "port" has 3 claims already; "bridge" has none, and its reference has two clauses in each of up to 2 units.
     for external_id in ("port", "bridge"):
         claims = Claim.objects.filter(claim_set__summary=world.references[external_id]).count()
         checks = Check.objects.filter(summary__document_set=world.sets[external_id])
@@ -129,7 +129,7 @@ def test_scores_follow_the_verdicts(project: Project) -> None:
         fir="Prices rose sharply.",
     )
     run_to_end(project, lexical())
-    # Two units of one claim each. Elm expresses the first alone, fir none.
+    # The reference has two units of one claim each. Elm expresses only the first and fir none.
     assert labels(project, "reference", "elm") == ["yes", "no"]
     assert labels(project, "reference", "fir") == ["no", "no"]
     assert score_of(project, "elm").coverage == 0.5
@@ -172,7 +172,7 @@ def score_of_port(world: World) -> list[float | None]:
     return list(scores.values_list("coverage", flat=True))
 
 
-# Nothing twice
+# No repeated calls
 
 
 def test_a_second_run_writes_nothing_new(world: World) -> None:
@@ -246,9 +246,9 @@ def test_two_judges_that_work_side_by_side_share_the_claims(transactional_db: No
     for run in runs:
         run.refresh_from_db()
         assert set(run.jobs.values_list("state", "attempt", "error")) == {("done", 1, "")}
-        # Every check, made by whichever of the two, was answered once by each.
+        # Both judges answered every check once.
         assert Verdict.objects.filter(run=run).count() == Check.objects.count()
-    # Two references and four summaries: one set of claims each.
+    # Two references and four summaries have one claim set each.
     assert ClaimSet.objects.count() == 6
     before = derived_rows(world.project)
     rescore(project=world.project)
@@ -290,7 +290,7 @@ def test_without_a_model_summary_claims_are_those_of_the_documents(project: Proj
     ]
     last = claims[-1]
     assert last.unit is not None
-    # Units are numbered over the set, offsets count within the unit's own document.
+    # Units are numbered over the whole set, but offsets count within the unit's own document.
     assert (last.unit.position, last.unit.document.position) == (3, 2)
     assert second[last.start : last.end] == last.text
     assert labels(project, "reference", "elm") == ["yes", "no", "yes"]
@@ -344,7 +344,7 @@ def test_where_texts_are_cut_to_their_target_only_what_is_left_is_judged(project
     assert labels(project, "reference", "elm") == ["yes", "no"]
 
 
-# Being stopped and losing the job
+# Cancelling, and losing the job
 
 
 def claimed_job(world: World) -> tuple[Run, jobs.Claimed]:
@@ -379,10 +379,10 @@ def test_answers_of_a_server_become_verdicts_with_their_calls_kept(
     run = run_to_end(world.project, llm_judge)
     assert run.state == "finished"
     verdict = Verdict.objects.get(run=run, check_row=world.check("alder", 1))
-    # The server finds a claim where every word of it stands in the text; alder's first unit holds these.
+    # The server finds a claim if the text contains all its words, and alder's first unit does.
     assert (verdict.label, verdict.probability, verdict.evidence) == ("yes", 0.9, [1])
     assert verdict.origin_name.startswith("openai:scripted|")
-    # One call takes claims from bridge's reference, each of the four summaries costs one.
+    # One call extracts claims from the reference of bridge, and each of the four summaries costs one call.
     assert len(llm_server.calls) == 5
     assert list(llm_judge.calls.order_by("pk").values_list("step", flat=True)) == [
         "cover_summary",
@@ -407,7 +407,8 @@ def test_a_server_that_refuses_stops_the_run_and_the_key_stays_secret(
     assert [job.state for job in run.jobs.order_by("pk")] == ["failed", "cancelled"]
     told = [run.stop_reason, *run.jobs.values_list("error", flat=True)]
     assert "sk-a-wrong-key" not in " ".join(told)
-    # Of the two summaries of the first set, asked side by side, none is asked twice, and none of the second.
+    # The two summaries of the first set are judged concurrently and asked about once; those of the second set are
+    # not.
     assert len(llm_server.calls) <= 2
 
 
@@ -443,7 +444,7 @@ def test_a_server_that_is_away_leaves_the_job_waiting_and_keeps_what_was_answere
 
 
 def only_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One attempt a call, so that no test waits for pauses."""
+    """Allow one attempt per call, so that no test waits for pauses."""
     from annotation.judging.services import judges
     from evaluation.judging.protocol import Limits
 
@@ -526,7 +527,7 @@ def test_a_summary_that_cannot_be_cut_into_claims_costs_the_others_nothing(
     job = run.jobs.get(document_set=world.sets["port"])
     assert (job.state, job.attempt) == ("failed", 1)
     assert "from the summary of birch." in job.error
-    # Alder's two sentences are one claim each; both summaries are covered.
+    # Alder's two sentences are one claim each, and both summaries are covered.
     checks = Check.objects.filter(summary__document_set=world.sets["port"], verdicts__run=run)
     by_summary = {
         (name, side): checks.filter(summary=world.summaries["port", name], side=side).count()

@@ -1,4 +1,4 @@
-"""A worker's turn at a run: document sets side by side, in few statements, each to an end of its own."""
+"""A worker judges the document sets of a run concurrently, in few statements, and each has its own result."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_statements_do_not_grow_with_document_sets(lexical: Judge) -> None:
         counts[sets] = len(asked)
         run.refresh_from_db()
         assert (run.state, Score.objects.filter(project=run.project).count()) == ("finished", sets)
-    # Six times the sets: at most a group or two more, where answers came apart.
+    # There are six times the sets but at most one or two more groups, if answers arrive apart.
     assert counts[24] < 2 * counts[4]
 
 
@@ -83,7 +83,8 @@ def test_as_many_calls_as_the_judge_may_make_are_under_way(llm_judge: Judge, llm
     assert judge_run(run)
     assert llm_server.most_at_once == 6
     assert states(run) == {"done": 12}
-    # One call takes claims from each reference, one covers and one aligns each summary.
+    # One call extracts claims from each reference, and each summary needs one call for coverage and one for
+    # alignment.
     assert len(llm_server.calls) == 3 * 12
 
 
@@ -117,7 +118,7 @@ def test_a_group_that_cannot_be_written_is_written_one_by_one(
 
     monkeypatch.setattr(turn, "keep_claims", breaks)
     judge_run(run)
-    # The mill's set alone is to be tried again.
+    # Only the set of the mill will be tried again.
     assert states(run) == {"done": 3, "waiting": 1}
     assert run.jobs.filter(state="waiting", document_set__external_id="0").exists()
 
@@ -131,7 +132,8 @@ def test_a_server_that_is_away_costs_no_set_more_than_one_attempt(
     llm_judge.refresh_from_db()
     llm_server.always(faults.status(503))
     run = started(project_of(8), llm_judge)
-    # Two sets are asked about at a time, and none is taken once two failed; the first failure makes room for a third.
+    # Two sets are asked about at a time. After two failures no set is taken, but the first failure makes room for a
+    # third.
     assert not judge_run(run)
     attempts = list(run.jobs.values_list("attempt", flat=True))
     assert (max(attempts), sum(attempts) <= 3) == (1, True)
@@ -169,7 +171,7 @@ def test_a_server_that_is_away_keeps_no_other_run(
     working = threading.Thread(target=perform_job.work_on, args=(Job.Kind.RUN,))
     working.start()
     try:
-        # Long before the first one is tried again.
+        # This is long before the first run is tried again.
         wait_until(lambda: Run.objects.get(pk=other.pk).state == "finished", seconds=50)
         assert Run.objects.get(pk=away.pk).state == "active"
     finally:
@@ -200,7 +202,7 @@ def test_what_stands_is_not_counted_twice_where_a_group_breaks_off(
 def test_a_job_that_is_taken_again_in_the_same_turn_is_answered_once(
     llm_judge: Judge, llm_server: LLMServer
 ) -> None:
-    """Another worker takes back what seems to have run out, as where the database's clock leaps ahead."""
+    """Another worker takes jobs whose leases seem to have expired, as after a leap of the database's clock."""
     run = started(project_of(1), llm_judge)
     with one_pass(), at_work(llm_judge, run=run) as judge:
         working = Turn(run, judge, jobs.new_token())
@@ -210,7 +212,7 @@ def test_a_job_that_is_taken_again_in_the_same_turn_is_answered_once(
         working.pull(most=None, is_stopping=lambda: True)
     assert states(run) == {"done": 1}
     verdicts = Verdict.objects.filter(run=run)
-    # One claim for coverage and one for alignment.
+    # There is one claim for coverage and one for alignment.
     assert verdicts.count() == verdicts.values("check_row").distinct().count() == 2
 
 
@@ -240,10 +242,10 @@ def test_a_judge_of_no_use_is_not_asked_about_the_whole_project(
     run = start_run(project=project_of(24), judge=llm_judge, metrics=["coverage"], by=None)
     assert work_off(run) == "stopped"
     assert run.stop_reason.startswith("No usable answer for the last 10 document sets.")
-    # What was under way with the tenth is written: two sets at a time.
+    # Two sets are judged at a time, so a set that was in progress with the tenth is still written.
     assert 10 <= states(run)[outcome] <= 12
     assert Verdict.objects.filter(run=run, label__isnull=False).count() == 0
-    # Resumed without a cure, it is given as many sets again; cured, it ends.
+    # A resumed run may fail on as many sets again; after the repair it finishes.
     resume_run(run=run, by=None)
     assert work_off(run) == "stopped"
     llm_server.where(lambda call: None)
@@ -258,7 +260,7 @@ def test_a_set_that_is_tried_again_does_not_hide_that_a_judge_is_of_no_use(
     llm_judge.refresh_from_db()
     llm_server.always(faults.text("I would rather not."))
     run = started(project_of(14), llm_judge)
-    # What failed for a while waits for a later attempt.
+    # A set with a temporary failure waits for a later attempt.
     later = timezone.now() + timedelta(minutes=1)
     run.jobs.filter(document_set__external_id="13").update(attempt=1, queued_at=later)
     assert work_off(run) == "stopped"
@@ -268,7 +270,7 @@ def test_a_set_that_is_tried_again_does_not_hide_that_a_judge_is_of_no_use(
 def test_a_judge_that_is_of_some_use_is_asked_to_the_end(llm_judge: Judge, llm_server: LLMServer) -> None:
     Judge.objects.update(concurrency=1)
     llm_judge.refresh_from_db()
-    # Eight names in turn: of every eight document sets one is judged.
+    # The eight names repeat, so one of every eight document sets is judged.
     llm_server.where(
         lambda call: (
             None

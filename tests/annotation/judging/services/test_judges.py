@@ -1,4 +1,4 @@
-"""From a judge's row to something that answers."""
+"""Building a judge from its row."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ def test_each_worker_keeps_its_part_of_the_limits(db: None) -> None:
     one_of_two = build(row)
     assert isinstance(one_of_two, OpenAIJudge)
     assert (one_of_two.concurrency, one_of_two._limits.calls_per_minute) == (2, 30)
-    # The minute goes on from turn to turn.
+    # Both turns share the minute of the limit.
     pace = alone._settings.pace
     assert one_of_two._settings.pace is pace
     assert pace is not None
     assert (pace.calls, pace.tokens) == (30, None)
 
 
-# Where it may call
+# Allowed servers
 
 
 @pytest.mark.parametrize(

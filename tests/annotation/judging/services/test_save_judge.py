@@ -1,4 +1,4 @@
-"""Judges of a project's own: who may make and use them, and what they may be told to call with which key."""
+"""A project's own judges: who may create and use them, and which servers and keys they may use."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HERE, THERE = "http://127.0.0.1:9001/v1", "http://127.0.0.1:9002/v1"
 
 @pytest.fixture
 def _bound(settings: Any) -> None:
-    """Two servers are allowed, and each has a key of its own."""
+    """Allow two servers, each with its own key."""
     settings.COVERDICT_JUDGE_URLS = [HERE, THERE]
     settings.COVERDICT_JUDGE_KEYS = judge_keys([f"HERE_KEY={HERE}", f"THERE_KEY = {THERE} "])
 
@@ -71,7 +71,7 @@ def test_only_administrators_choose_a_key_of_the_environment(world: World) -> No
         with pytest.raises(NotAllowed, match="An owner of the project can enter a key"):
             added(world.project, person, api_key_env="HERE_KEY")
     judge = added(world.project, None, api_key_env="HERE_KEY")
-    # A manager changes something else, or removes the variable.
+    # A manager may change other fields, and may remove the variable.
     change_judge(judge=judge, by=world.mona, api_key_env="HERE_KEY", concurrency=3)
     assert change_judge(judge=judge, by=world.mona, api_key_env="").api_key_env == ""
 
@@ -114,7 +114,7 @@ def test_another_server_or_the_archive_deletes_the_key(world: World) -> None:
 @pytest.mark.usefixtures("_bound")
 def test_a_stored_key_opens_for_its_server_and_this_secret_only(world: World, settings: Any) -> None:
     judge = added(world.project, world.olga, api_key="sk-typed")
-    # A row written past the service: the key does not follow to the other address.
+    # This row was written without the service, so the key must not be sent to the other address.
     Judge.objects.filter(pk=judge.pk).update(base_url=THERE)
     with pytest.raises(JudgeSettings, match="Enter it again"), at_work(Judge.objects.get(pk=judge.pk)):
         pass
@@ -196,7 +196,7 @@ def test_a_binding_that_makes_no_sense_is_refused_at_the_start(entry: str, told:
     assert "sk-secret" not in str(refused.value)
 
 
-# Whose judge it is
+# Judges of other projects
 
 
 def test_owners_and_managers_add_and_change_their_projects_judges(world: World) -> None:
@@ -241,7 +241,7 @@ def test_another_projects_judge_is_not_there(world: World) -> None:
     with pytest.raises(Invalid, match="of its own project"):
         add_judge(project=world.project, by=world.olga, name="mix", kind="panel", members=[theirs])
     assert not Run.objects.exists()
-    # Two projects may use one name, and neither learns of the other's.
+    # Two projects may use the same name, and neither reveals the other's judge.
     mine = added(world.project, world.olga)
     assert judge_by_name("own", world.project) == mine
 
@@ -279,7 +279,7 @@ def test_calls_of_a_projects_own_judge_serve_that_project_alone(
     assert [call.judge for call in JudgeCall.objects.order_by("pk")] == [mine, other]
 
 
-# What a judge has answered as
+# The names of served models
 
 
 def test_name_and_model_of_a_judge_that_has_answered_stay(world: World) -> None:

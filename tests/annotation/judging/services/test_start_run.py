@@ -97,7 +97,7 @@ def test_a_judge_that_decides_again_moves_the_scores_at_once(world: World) -> No
     world.project.refresh_from_db()
     Score.objects.filter(summary=world.summaries["port", "alder"]).update(coverage=None)
     start_run(project=world.project, judge=world.judge, by=None)
-    # Its old verdicts on alder are yes, no in the first unit and yes in the second: (1/2 + 1) / 2.
+    # The old verdicts on alder are yes and no in the first unit, and yes in the second: (1/2 + 1) / 2.
     assert Score.objects.get(summary=world.summaries["port", "alder"]).coverage == 0.75
 
 
@@ -120,7 +120,7 @@ def test_workers_are_told_after_the_commit_and_not_before(
     for callback in callbacks:
         callback()
     messages = [json.loads(path.read_text()) for path in folder.iterdir()]
-    # One message for each worker that could begin, and no worker lives: one for that which starts first.
+    # One message is sent per worker. No worker lives, so one message waits for the first worker that starts.
     told = [(message["headers"]["task"], message["headers"]["argsrepr"]) for message in messages]
     assert told == [("annotation.work", "('run',)")]
     assert run.jobs.count() == 2

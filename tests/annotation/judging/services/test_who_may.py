@@ -1,4 +1,4 @@
-"""Whoever may not run judges is refused by every service, whatever its doors check."""
+"""People without permission are refused by every service of judging, whatever the views check."""
 
 from __future__ import annotations
 

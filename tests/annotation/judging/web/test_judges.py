@@ -1,4 +1,4 @@
-"""The page Judges: adding one, choosing the one that decides."""
+"""The page Judges: adding a judge, and choosing the deciding judge."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_an_owner_tests_and_saves_a_key_and_never_sees_it_again(
     assert "A key is stored." in page
     assert "sk-typed" not in page
     assert made.sealed_key not in page
-    # An empty field keeps the key; the box removes it.
+    # An empty field keeps the key, and the checkbox removes it.
     olga.post(f"{AT}{made.public_id}/", {**profile(llm_server), "act": "save"})
     made.refresh_from_db()
     assert made.sealed_key

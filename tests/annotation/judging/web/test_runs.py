@@ -1,4 +1,4 @@
-"""Starting, watching, stopping and resuming a run."""
+"""The pages of runs: starting, watching, cancelling and resuming."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_list_asks_again_until_its_runs_are_over_and_leads_to_the_ranking(
     world: World, mona: Client
 ) -> None:
     asks = 'hx-trigger="every 2s"'
-    # A run may be starting just now: the list of none asks as well, less often.
+    # A run may be starting, so an empty list is also loaded again, but less often.
     assert 'hx-trigger="every 10s"' in mona.get("/p/harbour/runs/", headers=HTMX).content.decode()
     run = started(mona)
     page = mona.get("/p/harbour/runs/", headers=HTMX).content.decode()
@@ -97,7 +97,7 @@ def test_a_run_is_cancelled_and_goes_on(mona: Client) -> None:
     assert run.state == Run.State.ACTIVE
 
 
-# Money
+# Cost
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def priced(world: World) -> Judge:
 
 
 def confirmed(client: Client, asked: dict[str, object]) -> HttpResponse:
-    """The answer to a start that was confirmed once its cost was shown."""
+    """Start a run, confirm its cost, and return the response."""
     page = client.post(START, asked).content.decode()
     [told] = re.findall(r'name="confirmed" value="([^"]+)"', page)
     return client.post(START, {**asked, "confirmed": told})
@@ -125,7 +125,7 @@ def test_a_run_starts_with_a_cap_once_its_cost_is_confirmed(mona: Client, priced
     assert "Start at this cost" in page
     assert "<strong>cost " in page
     assert not Run.objects.exists()
-    # What was confirmed for one metric is not confirmed for two.
+    # A confirmation for one metric is not valid for two.
     [told] = re.findall(r'name="confirmed" value="([^"]+)"', page)
     mona.post(START, {**asked, "metrics": ["coverage", "alignment"], "confirmed": told})
     assert not Run.objects.exists()
@@ -144,11 +144,11 @@ def test_the_form_tells_what_the_run_comes_to(mona: Client, priced: Judge, world
     assert mona.get(about, {"judge": "nobody"}).status_code == 404
 
 
-# What a run came to
+# The result of a run
 
 
 def failed_run(world: World, *, usable: int, unusable: int) -> Run:
-    """A finished run with so many answers of either kind."""
+    """Create a finished run with these numbers of usable and unusable answers."""
     judge = Judge.objects.create(name="mute", kind="openai", model="m")
     run = Run.objects.create(
         project=world.project, judge=judge, metrics=["coverage"], state="finished", finished_at=timezone.now()

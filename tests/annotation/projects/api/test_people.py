@@ -1,4 +1,4 @@
-"""Members and comments over the API."""
+"""Members and comments in the API."""
 
 from __future__ import annotations
 

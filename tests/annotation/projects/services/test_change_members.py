@@ -1,4 +1,4 @@
-"""Memberships of a project, and the owners that remain when somebody leaves."""
+"""Members of a project, and the owner that must remain."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Rules of a project: who changes them, what follows, what is refused."""
+"""The rules of a project: permissions, effects and refusals."""
 
 from dataclasses import replace
 from typing import Any
@@ -25,7 +25,7 @@ CLEAR = Criterion("clear", "Is it clear?", "yes_no")
 
 
 def staff(person: User) -> User:
-    """Anyone who may make projects."""
+    """Let the person create projects."""
     person.is_staff = True
     person.save(update_fields=["is_staff"])
     return person
@@ -50,7 +50,7 @@ def test_a_senseless_slug_is_refused(world: World) -> None:
 def test_another_composite_weight_is_scored_at_once(world: World) -> None:
     change_project(project=world.project, by=world.mona, composite_weight=0.5)
     score = Score.objects.get(summary=world.summaries["port", "alder"])
-    # 13 of 20 words: b = 7/20 = .35; c = .75; X = .5 * .75 + .5 * .35 = .55.
+    # 13 of 20 words give b = 7/20 = .35; with c = .75 the composite is .5 * .75 + .5 * .35 = .55.
     assert score.brevity == pytest.approx(0.35)
     assert score.composite_custom == pytest.approx(0.55)
     assert Project.objects.get(slug="harbour").rescore_due_at is None
@@ -112,7 +112,7 @@ def test_without_a_deciding_judge_only_people_score(world: World) -> None:
 
 
 def judged(world: World, percent: int = 45) -> Assignment:
-    """Ana's open assignment on one summary, both units of it judged."""
+    """Return Ana's open assignment on one summary, with both units judged."""
     assignment = assign_part(world, "port", world.ana, "alder")
     for unit in world.units("port"):
         judge_unit(
@@ -156,7 +156,7 @@ def test_a_changed_criterion_is_the_next_version_and_one_left_out_is_retired(wor
     assert changed(CLEAR) == [("unmarked", 1, False), ("clear", 1, True)]
     reworded = replace(CLEAR, question="Is all of it clear?")
     late = replace(CLEAR, name="late", asked="after")
-    # Another order is no other version.
+    # Another order makes no new version.
     for criteria in ((late, reworded), (reworded, late)):
         assert changed(*criteria) == [
             ("unmarked", 1, False),
@@ -232,7 +232,7 @@ def test_a_judge_that_has_judged_a_sample_only_decides_by_no_door(world: World) 
         with pytest.raises(Conflict, match="has judged a sample only") as refused:
             choose()
         assert refused.value.code == "trial_only"
-    # A further trial takes nothing from a judge that has judged the whole project.
+    # A judge that has judged the whole project keeps this status after a further trial.
     Run.objects.create(project=world.project, judge=judge, state="finished")
     Run.objects.create(project=world.project, judge=judge, is_trial=True, state="finished")
     assert change_project(project=world.project, by=world.olga, deciding_judge=judge).deciding_judge == judge

@@ -1,4 +1,4 @@
-"""Answers store the version of the guidelines that their author saw."""
+"""Answers store the version of the guidelines that the form showed."""
 
 from __future__ import annotations
 

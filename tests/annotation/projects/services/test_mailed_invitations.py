@@ -1,4 +1,4 @@
-"""Invitations by mail: the link goes to the address that is named, and lies nowhere else."""
+"""Invitations by mail: the link is sent to the named address and stored nowhere."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_mailed_link_lets_in_and_the_page_shows_none(
 
 
 def test_the_mailed_secret_replaces_that_of_the_caller(world: World) -> None:
-    # The secret that a caller of the service had is replaced by the mailed one.
+    # The mailed secret replaces the secret that the service returned.
     issued = invite(project=world.project, roles=["viewer"], by=world.olga, email=DAN)
     assert mail_invitation(invitation_id=issued.invitation.public_id, address="http://testserver/")
     assert Client().get(f"/invitations/{issued.secret}/").status_code == 404
@@ -90,7 +90,7 @@ def test_one_address_gets_few_an_hour(world: World) -> None:
 
 def test_a_mail_server_that_is_away_leaves_it_unmailed(world: World, settings: SettingsWrapper) -> None:
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-    # A port that nobody listens on.
+    # Nothing listens on this port.
     settings.EMAIL_HOST, settings.EMAIL_PORT, settings.EMAIL_TIMEOUT = "127.0.0.1", 1, 2
     made = invite(project=world.project, roles=["viewer"], by=world.olga, email=DAN).invitation
     with pytest.raises(OSError, match="refused"):
@@ -100,7 +100,7 @@ def test_a_mail_server_that_is_away_leaves_it_unmailed(world: World, settings: S
 
 
 def test_what_the_broker_or_the_mail_server_missed_is_asked_for_again(world: World) -> None:
-    # No message reaches a worker: its hint is sent after the commit, which does not come in a test.
+    # The message to a worker is sent after the commit, which does not happen in a test.
     made = invite(
         project=world.project, roles=["viewer"], by=world.olga, email=DAN, address="http://testserver/"
     ).invitation

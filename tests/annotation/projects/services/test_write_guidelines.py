@@ -1,4 +1,4 @@
-"""Guidelines are versions: written, never changed."""
+"""Guidelines are saved as versions, which never change."""
 
 from __future__ import annotations
 

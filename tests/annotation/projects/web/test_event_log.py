@@ -1,4 +1,4 @@
-"""The log: a page that is read without scripts, closed to those who may not see it; rows that never change."""
+"""The page of the log works without scripts and is hidden without the permission; its rows never change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_page_lists_events_newest_first_page_by_page(world: World, signed_in
     page = olga.get(ROOM).content.decode()
     (older,) = re.findall(r'rel="next" href="([^"]+)"', page)
     rest = olga.get(older).content.decode()
-    # 50 and 11 events, each page with its head and foot.
+    # The pages have 50 and 11 events, and a head and a foot each.
     assert (page.count("<tr>"), rest.count("<tr>")) == (52, 13)
     assert "&lt;b&gt;" in page
     assert "<b>" not in page

@@ -1,4 +1,4 @@
-"""Guidelines on their page, and a key away where people judge."""
+"""The page of the guidelines, and the key that opens them on pages for answering."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_they_are_a_key_away_where_people_judge(world: World, signed_in: SignIn)
 
 
 def test_the_description_is_no_guideline(world: World, signed_in: SignIn) -> None:
-    # It may say what the judge or the systems did, which people must not know before they answer.
+    # The description may mention the judge or systems, which people must not know before they answer.
     world.project.description = "The judge misses much."
     world.project.save(update_fields=["description"])
     page = text_of(signed_in(world.rex).get(f"/p/harbour/review/{world.check('alder', 1).public_id}/"))

@@ -1,4 +1,4 @@
-"""Making a project in the browser and over the API, and the steps that lead on from there."""
+"""Creating a project on the page and in the API, and the suggested steps."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_second_request_returns_the_callers_own_project(world: World, client_o
     again = client_of("rex").post(AT, {"name": " Mill", "compares": "claims"})
     assert (first.status_code, again.status_code) == (201, 200)
     assert (again.json()["slug"], again.json()["compares"]) == (first.json()["slug"], "source")
-    # Somebody else's project of that name stays unknown, and so does one in which the person is no owner.
+    # A project of this name that belongs to another owner stays hidden, even from its other members.
     assert client_of("vic").post(AT, {"name": "Mill"}).status_code == 201
     assert client_of("rex").post(AT, {"name": world.project.name}).status_code == 201
 
@@ -117,7 +117,7 @@ def test_the_steps_follow_what_is_there_until_a_run_has_finished(world: World, s
     assert steps(mill, world.rex)["import"] is True
     assert "Next: Judge" in client.get(f"/p/{mill.slug}/import/").content.decode()
     chosen = client.post(f"/p/{mill.slug}/settings/judges/decide/", {"judge": "lexical"})
-    # Texts and a judge are there, so only the start is left.
+    # The project has texts and a judge, so only the start is left.
     assert chosen["Location"] == f"/p/{mill.slug}/runs/"
     assert steps(mill, world.rex)["judges"] is True
     assert "Next: Start" in client.get(f"/p/{mill.slug}/settings/judges/").content.decode()

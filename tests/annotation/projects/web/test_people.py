@@ -1,4 +1,4 @@
-"""The page of members and invitations, and coming in by a link."""
+"""The page of members and invitations, and joining by a link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of projects and the overview of one."""
+"""The list of projects, and the overview of a project."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def test_the_overview_counts_what_is_there(world: World, signed_in: SignIn) -> None:
     held = signed_in(world.mona).get("/p/harbour/").context["contents"]
-    # Two sets of two summaries each; three claims, each compared with two summaries.
+    # There are two sets with two summaries each, and three claims, each checked in two summaries.
     assert (held.document_sets, held.systems, held.summaries) == (2, 2, 4)
     assert (held.checks, held.answered) == (6, 0)
 
@@ -88,7 +88,7 @@ def test_a_sample_and_a_queue_that_wait_are_steps(world: World, signed_in: SignI
 
 def test_decided_by_people_counts_decisions_too(world: World, signed_in: SignIn) -> None:
     override(check=world.check("alder", 1), by=world.rex, label="no")
-    # Nobody but the judge has answered this one.
+    # Only the judge has answered this check.
     decide_check(check=world.check("alder", 2), by=world.cleo, label="unsure", reason="Half of it.")
     page = signed_in(world.mona).get("/p/harbour/")
     assert "people answered 2 of 6 checks" in " ".join(page.content.decode().split())

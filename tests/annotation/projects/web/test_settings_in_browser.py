@@ -1,4 +1,4 @@
-"""A refused change of the rules is visible and read out, wherever it is on the long page."""
+"""If a change of the rules is refused, the message is visible and announced, wherever it is on the long page."""
 
 from __future__ import annotations
 

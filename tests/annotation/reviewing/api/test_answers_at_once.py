@@ -1,4 +1,4 @@
-"""Many checks answered by one request: all of them, or each that can be."""
+"""Answering many checks with one request: all of them, or each valid answer."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_one_that_cannot_be_taken_takes_all_with_it_unless_they_are_skipped(
 
 
 def test_a_check_is_answered_where_no_judge_decides(world: World, client_of: ApiDoor) -> None:
-    """As in a project whose claims were imported and that nobody has judged yet."""
+    """Projects with imported claims may have no deciding judge."""
     Project.objects.filter(pk=world.project.pk).update(deciding_judge=None)
     check, rex = world.check("alder", 1), client_of("rex")
     for path, body in (

@@ -1,4 +1,4 @@
-"""Checks through the API: the same answers, scores and events as by the services, and no word too early."""
+"""Checks in the API: answers, scores and events equal those of the services, and nothing is revealed too early."""
 
 from __future__ import annotations
 
@@ -111,10 +111,10 @@ class TestReveal:
 
     def test_no_queue_tells_what_others_said_before_the_own_answer(self, world: World) -> None:
         Membership.objects.filter(user=world.rex).update(roles=["reviewer", "viewer"])
-        # The judge says no of this one, so that it stands among those answered against it.
+        # The judge says no to this check, so it belongs to the checks with opposite answers.
         override(check=world.check("alder", 2), by=world.cleo, label="yes")
         viewers = [Viewer.now(person, world.project) for person in (world.rex, world.olga, world.cleo)]
-        # Olga, who owns, has not answered it either; Cleo has.
+        # The owner Olga has not answered it either, but Cleo has.
         assert [len(QUEUE.look(viewer, {"only": "against"}).found) for viewer in viewers] == [0, 0, 1]
 
     @pytest.mark.parametrize("role", ["viewer", "manager"])
@@ -130,7 +130,7 @@ class TestReveal:
 
 
 class TestWhatIsKeptOfSeeing:
-    """Reviewers who were shown others' answers have seen them, whatever page, list or operation showed them."""
+    """Reviewers who were shown others' answers are recorded as having seen them, on any page, list or operation."""
 
     def seen_by(self, name: str) -> int:
         return Look.objects.filter(person__username=name, revealed_at__isnull=False).count()

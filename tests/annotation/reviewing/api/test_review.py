@@ -1,4 +1,4 @@
-"""The queues of checks through the API: handing out and samples, as on screen."""
+"""The queues of checks in the API: handing out checks, and samples, as on the page."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ def test_the_detail_of_a_check_carries_its_texts(world: World, client_of: ApiDoo
 
 
 def test_where_all_that_waits_is_with_others_it_is_told_until_when(world: World, client_of: ApiDoor) -> None:
-    # A sixth of six: one.
+    # A share of .17 of six checks is one check.
     made = post(client_of("mona"), "samples/", {"share": 0.17, "seed": 3}).json()
     held = post(client_of("cleo"), f"checks/next/?sample={made['sample_id']}").json()
     waiting = post(client_of("rex"), f"checks/next/?sample={made['sample_id']}").json()
     assert waiting == {"check": None, "sample": None}
-    # The rest of the queue goes on.
+    # The rest of the queue remains available.
     assert post(client_of("rex"), "checks/next/").json()["sample"] is None
     until = Check.objects.get(public_id=held["check"]["id"]).lease_until
     assert until is not None

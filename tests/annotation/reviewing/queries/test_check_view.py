@@ -1,4 +1,4 @@
-"""Passages found for a claim, the filter of a queue, and what a check looks like to its reader."""
+"""Passages found for a claim, the filter of a queue, and the view of a check."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_check_of_another_project_is_not_found(world: World) -> None:
 
 
 def long_source(world: World, sentences: int) -> None:
-    """The source of "port" becomes this many sentences, of which one names the quay."""
+    """Replace the source of "port" by this many sentences, one of which names the quay."""
     document = Document.objects.get(document_set=world.sets["port"])
     document.units.all().delete()
     words = [f"Sentence {n} fills space." for n in range(1, sentences + 1)]
@@ -59,7 +59,7 @@ def long_source(world: World, sentences: int) -> None:
 
 
 def summary_side(world: World) -> str:
-    """The check of alder's third claim turned to the source."""
+    """Turn the check of alder's third claim to the source, and return its id."""
     check = world.check("alder", 3)
     check.side = "summary"
     check.save(update_fields=["side"])
@@ -70,7 +70,7 @@ def test_a_long_text_is_shown_around_what_was_found(world: World) -> None:
     long_source(world, WHOLE_TEXT_UP_TO * 2)
     check = check_of(world.project, summary_side(world))
     view = check_view(check, world.rex)
-    # Number 41 of 80 names the quay; two on either side of it are shown, after a gap.
+    # Sentence 41 of 80 names the quay; two sentences on each side are shown, after a gap.
     assert [passage.number for passage in view.passages] == [39, 40, 41, 42, 43]
     assert [passage.is_found for passage in view.passages] == [False, False, True, False, False]
     assert view.passages[0].follows_gap

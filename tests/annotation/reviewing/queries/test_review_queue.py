@@ -1,4 +1,4 @@
-"""The order of queues, and those by what was answered for a reader who must not know all of it."""
+"""The order of queues, and queues filtered by answers that the reader may not know yet."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ BY_ANSWERS = [
 
 
 def queue(world: World, **given: str) -> Listing:
-    """Rex's."""
     return QUEUE.look(Viewer.now(world.rex, world.project), given)
 
 
@@ -55,10 +54,11 @@ def test_a_queue_by_answers_holds_what_its_reader_knows(world: World, only: str,
 
 
 def test_a_reader_keeps_to_a_document_set_and_answers_move_no_claim(world: World) -> None:
-    """Pages of two, every claim answered between them: each comes once, in the order of before."""
+    """The pages have two claims, and all claims are answered meanwhile: each claim appears once, in the same order."""
     _ask_of_bridge(world)
-    # Imported in the order port, bridge. In each set the claims of references come first, then those of summaries, one
-    # summary after the other; in a summary those of which the judge is least sure, equal ones by their random key.
+    # The import order is port, bridge. In each set, claims of references come first, then claims of summaries, one
+    # summary after the other. In a summary, the most uncertain claims come first, and equal ones are sorted by their
+    # random key.
     sides = ["reference", "question", "summary"]
     expected = [
         check.public_id
@@ -104,7 +104,7 @@ def test_an_index_gives_the_first_of_each_part(world: World, only: str) -> None:
 
 
 def _ask_of_bridge(world: World) -> None:
-    """Two claims of "bridge" that no judge has answered, with one score to hold them."""
+    """Create two claims of "bridge" that no judge has answered, and a score."""
     for claim in add_claims(world, "bridge", [("claim 1", 1), ("claim 2", 1)]):
         Check.objects.create(
             project=world.project,

@@ -1,4 +1,4 @@
-"""The rule of who may see others' answers to a check, for a loaded row and in the database's lists."""
+"""The rule that decides who may see others' answers, for a loaded row and for lists in the database."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def look(world: World, check: Check, who: str, *, revealed: bool) -> None:
 STORIES = {
     "nothing": (lambda w, c: None, False),
     "looked": (lambda w, c: look(w, c, "rex", revealed=False), False),
-    # Shown elsewhere, or in earlier words: no later answer is blind, and this desk shows nothing yet.
+    # The person saw the answers elsewhere or for an earlier wording: later answers are not blind, but the desk hides
+    # them.
     "was shown it": (lambda w, c: look(w, c, "rex", revealed=True), False),
     "answered": (lambda w, c: say(w, c, "rex"), True),
     "answered and withdrew": (lambda w, c: say(w, c, "rex", withdrawn=True), True),

@@ -1,7 +1,7 @@
-"""The visible parts of one check on each page and in each list, compared with a table beside this file.
+"""The visible parts of a check on each page and in each list, compared with a table in a file.
 
-`what_is_seen.txt` says what a list, the queue, its filters, the page and the check itself tell, and then after which
-stories they do: how the project reveals, who reads, and what happened before.
+`what_is_seen.txt` names parts of lists, the queue, its filters, the page and the check, followed by the cases in
+which they are visible: the reveal mode, the reader, and what happened before.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _with_value(row: dict[str, Any], *names: str) -> list[str]:
 
 
 def seen(world: World, check: Check, reader: User) -> Iterator[str]:
-    """The parts that each page or list shows to the reader."""
+    """Yield the parts that pages and lists show to the reader."""
     client = Client()
     client.force_login(reader)
     project, place = "/api/v1/projects/harbour/", f"checks/{check.public_id}/"
@@ -148,7 +148,7 @@ def test_every_story_is_told_as_the_table_says(world: World, reveal: str) -> Non
 
 
 def read() -> Iterator[tuple[str, str]]:
-    """Every story of the table with the parts that are visible after it."""
+    """Read every case of the table with the parts that are visible in it."""
     for block in TABLE.read_text().strip().split("\n\n"):
         told, _, named = block.partition("\n    ")
         for line in named.split("\n    "):

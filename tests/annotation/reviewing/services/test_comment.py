@@ -43,7 +43,7 @@ def test_a_reviewer_reads_others_once_they_have_answered(world: World) -> None:
     say(world, world.rex, "Hm.")
     before = thread_of(Viewer.now(world.rex, world.project), claim_of(world))
     assert ([each.text for each in before.said], before.hidden) == (["Hm."], 1)
-    # The claim is compared with two summaries: an answer for one leaves the other to be given.
+    # The claim has checks in two summaries, and only one of them is answered.
     override(check=world.check("alder", 1), by=world.rex, label="no")
     assert said(world, world.rex) == ["Hm."]
     override(check=world.check("birch", 1), by=world.rex, label="no")

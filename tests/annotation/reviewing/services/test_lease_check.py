@@ -1,4 +1,6 @@
-"""A reviewer's leases: taken when a check is handed out, and held for at least five minutes after each sign of them."""
+"""A reviewer's lease: it starts when a check is handed out, and lasts five minutes after each request of the
+reviewer.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ def test_an_answered_check_is_no_longer_held(world: World) -> None:
     override(check=check, by=world.rex, label="no")
     assert handed(world, world.cleo, {"only": "answered"}) == check
     override(check=check, by=world.cleo, label="no")
-    # Anyone who opens it again holds it again.
+    # A person who opens the check again gets the lease again.
     renew_lease(check=Check.objects.get(pk=check.pk), by=world.rex)
     assert Check.objects.get(pk=check.pk).leased_to == world.rex
 
@@ -94,7 +96,7 @@ def test_going_on_looks_at_the_claim_on_screen_and_takes_the_next(world: World) 
     following = look_and_hand_out(look=queue(world, world.rex), here=here.public_id)
     assert following.pk != here.pk
     assert Look.objects.get(person=world.rex).check_row == here
-    # Both are in progress, and the first was just taken.
+    # Both checks are in progress, and the first lease is recent.
     assert set(Check.objects.filter(leased_to=world.rex)) == {here, following}
     assert held_until(here) == until
 
@@ -154,6 +156,6 @@ def test_what_somebody_writes_at_this_moment_is_passed_over(world: World) -> Non
 
 @pytest.mark.parametrize("query", [{"only": "split"}, {"only": "split", "label": "yes"}])
 def test_a_queue_that_can_hold_nothing_hands_out_nothing(world: World, query: dict[str, str]) -> None:
-    # No panel is asked, so nothing is split; and what somebody answered is not among what waits.
+    # There is no panel, so no check has differing members; and an answered check is not waiting.
     assert hand_out(look=queue(world, world.rex, query)) is None
     assert hand_out(look=queue(world, world.rex, query), after=world.check("alder", 1)) is None

@@ -1,4 +1,4 @@
-"""The looks at checks, and whether others' answers were shown."""
+"""Recorded looks at checks, and whether others' answers were shown."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def open_alder(world: World, person: User) -> None:
 def test_whoever_saw_why_a_summary_scores_as_it_does_knows_of_its_checks(world: World) -> None:
     opened = looked_at(check=world.check("alder", 1), by=world.cleo)
     open_alder(world, world.cleo)
-    # Its three checks, one of them opened before; none of birch's.
+    # The looks are at the three checks of alder, one of which was opened before, and at none of birch.
     looks = Look.objects.filter(person=world.cleo, summary=None)
     assert {each.check_row for each in looks} == {world.check("alder", position) for position in (1, 2, 3)}
     assert all(each.revealed_at for each in looks)

@@ -1,4 +1,4 @@
-"""A reviewer's verdict: what it changes, what it refuses, what it logs."""
+"""A reviewer's verdict: its effects, refusals and log entries."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_an_override_changes_the_final_label_and_the_score(world: World) -> None
     check = world.check("alder", 2)
     assert (check.judge_label, check.human_label, check.final_label) == ("no", "yes", "yes")
     assert check.final_source == "reviewer"
-    # Unit 1 is now yes, yes -> 1. Mean (1 + 1) / 2 = 1; the other summary is left alone.
+    # Unit 1 has yes and yes now, which is 1, so the mean is (1 + 1) / 2 = 1. The other summary does not change.
     assert (coverage(world, "alder"), coverage(world, "birch")) == (1.0, 0.0)
 
 
@@ -35,7 +35,7 @@ def test_a_confirmation_counts_as_a_persons_verdict(world: World) -> None:
     override(check=world.check("alder", 3), by=world.rex, label="yes")
     score = Score.objects.get(summary=world.summaries["port", "alder"])
     assert score.coverage == pytest.approx(0.75)
-    # Unit 1: no person's verdict, h = 0; unit 2: its one claim has one, h = 1. Mean 0.5.
+    # Unit 1 has no verdict of a person, so h = 0; the only claim of unit 2 has one, so h = 1. The mean is 0.5.
     assert score.human_share == pytest.approx(0.5)
 
 

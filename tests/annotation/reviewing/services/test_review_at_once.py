@@ -1,4 +1,4 @@
-"""Several people, or one in several windows, at the same check at the same instant."""
+"""Several people, or one person in several windows, answer the same check at the same time."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def test_two_people_who_answer_at_once_both_stand_and_make_a_dispute(world: Worl
     assert said.count() == 2
     check.refresh_from_db()
     assert (check.is_disputed, check.final_label) == (True, said.latest("pk").label)
-    # Unit 1 has yes and the latest answer: 1 where it is yes too, else .5; unit 2 has yes. The mean of both.
+    # Unit 1 has yes and the latest answer, which gives 1 for yes and .5 otherwise; unit 2 has yes. Coverage is the
+    # mean.
     unit_1 = 1.0 if check.final_label == "yes" else 0.5
     assert Score.objects.get(summary=world.summaries["port", "alder"]).coverage == pytest.approx(
         (unit_1 + 1) / 2
@@ -65,7 +66,7 @@ def test_answers_to_two_checks_of_a_summary_at_once_both_count(world: World) -> 
         lambda: override(check=world.check("alder", 1), by=world.rex, label="no"),
         lambda: override(check=world.check("alder", 2), by=world.cleo, label="yes"),
     )
-    # Unit 1 has no and yes: .5; unit 2 has the judge's yes: 1.
+    # Unit 1 has no and yes, which is .5; unit 2 has the judge's yes, which is 1.
     assert Score.objects.get(summary=world.summaries["port", "alder"]).coverage == pytest.approx(0.75)
 
 

@@ -1,4 +1,4 @@
-"""People who could still answer sampled claims are asked before a page shows others' answers to them."""
+"""A warning before a page shows others' answers to people who could still answer sampled claims blind."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_it_is_asked_before_verdicts_are_shown(
     assert anyway.replace("&", "&amp;") in page
     assert ASKS not in client.get(anyway).content.decode()
     assert Look.objects.filter(person=world.cleo, revealed_at__isnull=False).exists()
-    # What has been seen is not asked about again.
+    # There is no second warning about checks that the person has seen.
     if place < 2:
         client.get(f"{addresses(world)[1]}?anyway=1")
         assert ASKS not in client.get(address).content.decode()

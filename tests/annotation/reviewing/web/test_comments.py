@@ -1,4 +1,4 @@
-"""Threads on their page and as fragments."""
+"""Comments as a page and as fragments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People speak of a claim where they settle it and where its score is explained, in a real browser."""
+"""People comment on a claim where they answer it and where its score is explained, in a real browser."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_thread_opens_where_one_is_and_each_place_has_its_own(world: World, de
     page.keyboard.press("m")
     sheet = page.locator("#comments")
     expect(sheet.locator(".words")).to_have_text("Which April?")
-    # Letters that are keys of the screen are words here.
+    # While a person types, the letters are not keys of the page.
     sheet.get_by_role("textbox", name="Comment").fill("a b, see 1")
     sheet.get_by_role("button", name="Post").click()
     expect(sheet.locator("[role=status] .success")).to_have_text("Posted.")

@@ -1,4 +1,4 @@
-"""Closed questions at the reviewer's desk: their queue, the text that each is about, and what an answer moves."""
+"""Closed questions for reviewers: their queue, the text that decides each, and the effect of an answer."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_filter_of_the_queue_holds_them(world: World, signed_in: SignIn) -> No
     assert "Does the port close?" not in client.get(DESK, {"only": "all"}).content.decode()
     for order, held in (("set", 2), ("impact", 2), ("uncertainty", 2), ("document", 1)):
         page = client.get(DESK, {"side": "question", "sort": order}).content.decode()
-        # By summary there is only what a summary answers.
+        # The order by summary contains only questions that summaries answer.
         assert page.count(">Does the port close?</a>") == held
 
 
@@ -75,7 +75,7 @@ def test_after_an_answer_to_the_source_the_next_question_comes(
     )
     assert f"/review/{alder.public_id}/" in given["Location"]
     told = " ".join(client.get(given["Location"]).content.decode().split())
-    # The source answered one question yes, and alder's summary did not.
+    # The source's only question with yes is no longer yes, so there is no score.
     assert "Question coverage 0.000 → –." in told
 
 
@@ -84,7 +84,7 @@ def test_reviewers_who_differ_make_a_dispute_that_an_adjudicator_resolves(
 ) -> None:
     override(check=source, by=world.rex, label="yes")
     override(check=source, by=world.olga, label="no")
-    # The latest reviewer says that the source answers no.
+    # The latest reviewer answers no from the source.
     assert coverage(world) is None
     dispute = Dispute.objects.get()
     assert (dispute.check_row, dispute.state) == (source, "open")

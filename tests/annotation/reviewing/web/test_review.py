@@ -1,4 +1,4 @@
-"""The queue of checks and one claim in view: answering, undoing, and what is shown of the judge."""
+"""The queue of checks, and the page of one claim: answering, undoing, and what is shown of the judge's verdict."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ JUDGES_WORDS = "no mention of: wall"
 
 @pytest.fixture
 def cleo(world: World, signed_in: SignIn) -> Client:
-    """She reviews, and may view the scores."""
+    """Cleo reviews and may view the scores."""
     return signed_in(world.cleo)
 
 
@@ -42,7 +42,7 @@ def newest(check: Check) -> Verdict:
 
 
 def test_the_uncertainty_is_kept_back_with_the_verdict(world: World, rex: Client) -> None:
-    # Four no have .4 and the one yes has .2: anyone who sees the figure knows the answer.
+    # Four checks with no have .4 and the one with yes has .2, so the number would reveal the label.
     def told() -> str:
         return rex.get(QUEUE).text + rex.get(f"{QUEUE}?file=csv").getvalue().decode()
 
@@ -142,9 +142,9 @@ def test_an_answer_can_be_changed_from_the_strip_of_the_next_claim(world: World,
 
 
 def test_the_scores_before_and_after_are_told(world: World, cleo: Client) -> None:
-    # alder: unit 1 has yes and no, unit 2 yes: coverage (0.5 + 1) / 2 = 0.75, claim coverage 2/3.
-    # With yes on the second claim both are 1. No brevity below: 13 words of 20 give (20 - 13) / 20 = 0.35;
-    # composite 2/3·0.75 + 1/3·0.35 = 0.617 becomes 2/3 + 0.35/3 = 0.783.
+    # Alder: unit 1 has yes and no, unit 2 yes: coverage (0.5 + 1) / 2 = 0.75, claim coverage 2/3. With yes on the
+    # second claim both are 1. 13 words of 20 give a brevity of (20 - 13) / 20 = 0.35, so the composite 2/3·0.75 +
+    # 1/3·0.35 = 0.617 becomes 2/3 + 0.35/3 = 0.783.
     page = cleo.post(
         f"{at(world.check('alder', 2))}answer/", {"label": "yes", "seen": ""}, headers=HTMX
     ).content.decode()
@@ -154,7 +154,7 @@ def test_the_scores_before_and_after_are_told(world: World, cleo: Client) -> Non
 
 
 def test_whoever_may_not_view_the_scores_is_not_told_how_they_move(world: World, rex: Client) -> None:
-    # Coverage goes from 0.75 to 1, which tells that the judge said yes of the unit's other claim.
+    # A change of coverage from 0.75 to 1 would reveal that the judge said yes to the unit's other claim.
     check = world.check("alder", 2)
     strip = rex.post(f"{at(check)}answer/", {"label": "yes", "seen": ""}, headers=HTMX).content.decode()
     assert '<p class="moved">Saved: yes.</p>' in strip
@@ -186,7 +186,7 @@ def test_without_scripts_the_movement_is_told_to_the_same_people(
 
 def test_a_claim_that_waits_here_is_counted_down_and_no_other(world: World, rex: Client) -> None:
     override(check=world.check("alder", 1), by=world.cleo, label="yes")
-    # Five of six wait: the one that Cleo answered is not among them.
+    # Five of six checks wait, because Cleo has answered one.
     for position, is_counted in ((1, False), (2, True)):
         page = rex.get(at(world.check("alder", position)))
         assert (page.context["left"], page.context["is_counted"]) == (5, is_counted)
@@ -232,7 +232,7 @@ def test_an_answer_that_makes_no_sense_is_refused_in_place(
 
 
 def following(client: Client, here: str = "", query: str = "") -> str:
-    """The id of the check that is handed out next; empty at the end."""
+    """Return the id of the next check; "" at the end."""
     answer = client.post(f"{QUEUE}next/{query}", {"here": here} if here else {})
     return answer["Location"].removeprefix(QUEUE).split("?")[0].strip("/")
 
@@ -279,7 +279,7 @@ def test_no_list_or_count_tells_a_reviewer_what_others_said_before_their_own_ans
 ) -> None:
     Membership.objects.filter(user=world.rex).update(roles=roles)
     check = world.check("alder", 2)
-    # The judge said no; two people differ, and the later one says yes.
+    # The judge said no. Two people differ, and the later one says yes.
     override(check=check, by=world.olga, label="no")
     override(check=check, by=world.cleo, label="yes")
     answer = rex.get(f"{QUEUE}?{query}")
@@ -374,5 +374,5 @@ def test_the_end_of_a_sample_leads_to_the_estimate(world: World, rex: Client, si
 
 
 def lot(share: str) -> dict[str, str]:
-    """The form that makes a uniform random sample, confirmed."""
+    """Return the fields of a confirmed form for a uniform random sample."""
     return {"method": "uniform", "score": "coverage", "size": str(6 * int(share) // 100), "confirmed": "1"}

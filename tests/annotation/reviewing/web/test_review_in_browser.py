@@ -1,4 +1,4 @@
-"""A reviewer at the keyboard: one key for each plain answer, the next claim at once, and nothing lost on the way."""
+"""Reviewing by keyboard in a real browser: one key per answer, the next claim at once, and nothing gets lost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LABELS = {"1": "yes", "2": "no", "3": "unsure"}
 
 
 def begin(page: Page, world: World, query: str = "") -> None:
-    """Open the queue of the long set by document, and begin, by keys alone."""
+    """Open the queue of the long set in document order, and start by keys alone."""
     long_set = add_long_set(world)
     page.goto(f"/p/harbour/review/?sort=document&document_set={long_set.public_id}{query}")
     page.keyboard.press("n")
@@ -35,7 +35,7 @@ def begin(page: Page, world: World, query: str = "") -> None:
 
 
 def timed(desk: Desk) -> Page:
-    """Rex's page, whose clock can be stopped."""
+    """Rex's page with a clock that can be stopped."""
     page = desk()
     page.clock.install()
     return sign_in(page, "rex")
@@ -43,7 +43,7 @@ def timed(desk: Desk) -> Page:
 
 def at_claim(page: Page, thing: str) -> None:
     page.locator("#claim", has_text=f"The {thing} is old").wait_for()
-    # The claim can be on screen before the scripts have run, from when on it counts as unread.
+    # The claim may be on screen before the scripts have run, and the time counts from then on.
     page.wait_for_load_state()
     page.wait_for_timeout(CALM_MS)
 
@@ -68,7 +68,7 @@ def test_ten_claims_by_one_key_each(world: World, desk: Desk) -> None:
     for system, label in JUDGED.items():
         for thing in THINGS[5:]:
             override(check=check_of(world, system, thing), by=world.cleo, label=label)
-    # The judge said yes of all of alder's ten and no of all of birch's: coverage is 1 and 0, and moves by tenths.
+    # The judge says yes to alder's ten claims and no to birch's: coverage is 1 and 0, and changes by tenths.
     for system, keys, tenths in (
         ("alder", "12131", (10, 10, 9, 9, 8, 8)),
         ("birch", "22121", (0, 0, 0, 1, 1, 2)),
@@ -97,7 +97,7 @@ def test_ten_claims_by_one_key_each(world: World, desk: Desk) -> None:
 def test_keys_before_the_next_claim_is_there_are_kept_and_used(world: World, desk: Desk) -> None:
     page = sign_in(desk(), "rex")
     begin(page, world)
-    # The server answers 800 ms late: the next claim is not there yet when a key is pressed.
+    # The server answers after 800 ms, so the next claim is missing when a key is pressed.
     page.context.new_cdp_session(page).send(
         "Network.emulateNetworkConditions",
         {"offline": False, "latency": 800, "downloadThroughput": -1, "uploadThroughput": -1},
@@ -136,7 +136,7 @@ def test_the_last_answer_of_a_sample_leads_to_the_leaderboard(world: World, desk
     page.locator("#claim", has_text=last.check_row.claim.text).wait_for()
     page.wait_for_load_state()
     page.wait_for_timeout(CALM_MS)
-    # The end was fetched before this answer, when one claim was still open.
+    # The end was fetched before this answer, while one claim was still open.
     page.keyboard.press("1")
     page.get_by_role("link", name="View the leaderboard").click()
     page.wait_for_url("**/scores/")
@@ -163,7 +163,7 @@ def test_undo_goes_back_answer_by_answer_as_far_as_this_page_was_answered(world:
         page.keyboard.press(key)
         at_claim(page, thing)
         expect_saved(page)
-    # Nothing is waited for: each is taken back when the one after it is.
+    # The keys do not wait: each answer is undone after the undo before it.
     for key in "uuu":
         page.keyboard.press(key)
     page.locator("#outcome", has_text="Answer withdrawn.").wait_for()
@@ -177,7 +177,7 @@ def test_undo_goes_back_answer_by_answer_as_far_as_this_page_was_answered(world:
     assert [answers(check_of(world, "alder", thing)) for thing in things] == [["yes"], ["unsure"], ["yes"]]
     page.keyboard.press("u")
     at_claim(page, "quay")
-    # The one before says which it is.
+    # The strip names the claim of the previous answer.
     assert page.locator("#strip .of").inner_text() == "The wall is old"
     assert page.locator("#strip .line", has_text="You said").get_by_text("unsure").count() == 1
     page.keyboard.press("n")
@@ -200,7 +200,7 @@ def test_undo_knows_answers_that_were_not_heard_yet_when_the_next_was_given(
         held.append(route)
 
     if way == "slow":
-        # One that sleeps would hold up the test as well, and the answer be heard before the next is given.
+        # A sleeping handler would delay the test too, and the answer would arrive before the next key.
         page.route("**/answer/*", hold, times=1)
     else:
         page.context.set_offline(True)
@@ -208,7 +208,7 @@ def test_undo_knows_answers_that_were_not_heard_yet_when_the_next_was_given(
     if way == "slow":
         at_claim(page, "wall")
         page.keyboard.press("2")
-    # Pressed while claim and answer are still on their way: it waits for both.
+    # The key is pressed before claim and answer have arrived, and waits for both.
     page.keyboard.press("u")
     for route in held:
         route.continue_()
@@ -244,7 +244,7 @@ def test_a_refused_answer_leaves_undo_of_the_one_before(world: World, desk: Desk
 
 
 def fill_in(page: Page) -> None:
-    """Units 2 and 10 as evidence, a reason, an error and a confidence."""
+    """Enter units 2 and 10 as evidence, a reason, an error type and a confidence."""
     for key in ("e", "2", "Enter", "1", "0", "Enter", "Escape", "w", "S", "o", "Escape", "x", "o", "Escape"):
         page.keyboard.press(key)
     for key in ("c", "9", "Escape"):
@@ -282,7 +282,7 @@ def test_an_answer_that_is_taken_back_comes_back_filled_in_as_it_was_given(world
     page.locator("#outcome", has_text="Answer withdrawn.").wait_for()
     at_claim(page, "ferry")
     assert filled_in(page) == FILLED_IN
-    # Also however the claim is left before it is answered again.
+    # The draft also survives leaving the claim in any way.
     page.reload()
     at_claim(page, "ferry")
     assert filled_in(page) == FILLED_IN
@@ -356,7 +356,7 @@ def test_whoever_was_signed_out_is_told_until_an_answer_is_saved_again(world: Wo
 def test_a_double_click_answers_one_claim(world: World, desk: Desk, gap_ms: int) -> None:
     page = timed(desk)
     begin(page, world)
-    # The next claim is there already, so that it comes between the two clicks.
+    # The next claim is loaded already, so it appears between the two clicks.
     page.wait_for_load_state("networkidle")
     with standing_still(page):
         page.locator("#answer-no").click()
@@ -368,7 +368,7 @@ def test_a_double_click_answers_one_claim(world: World, desk: Desk, gap_ms: int)
     assert list(Verdict.objects.filter(person=world.rex).values_list("check_row", "label")) == [
         (check_of(world, "alder", "ferry").pk, "no")
     ]
-    # Read by now, it is answered as ever.
+    # Enough time has passed, so the click answers.
     page.locator("#answer-yes").click()
     page.locator("#strip .moved", has_text="Saved: yes.").wait_for()
     assert answers(check_of(world, "alder", "wall")) == ["yes"]

@@ -1,4 +1,4 @@
-"""The review screen where little fits on it: the text that decides a claim is in sight before it is answered."""
+"""The review page on small screens: the text that decides a claim is visible before the answer."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ IN_SIGHT = """() => {
 
 
 def in_sight(page: Page) -> list[str]:
-    """The parts of the element that are out of sight."""
+    """Return the parts of the element that are outside the window."""
     return [name for name, is_seen in page.evaluate(IN_SIGHT).items() if not is_seen]
 
 
 def resize(page: Page, size: ViewportSize, thing: str) -> None:
-    """The claim in view, come to again on a screen of this size."""
+    """Resize the window and load the claim again."""
     page.set_viewport_size(size)
     page.goto(page.url)
     at_claim(page, thing)

@@ -30,15 +30,15 @@ def test_only_systems_that_may_be_best_are_asked_about_again(world: World, finis
     proposed = extension(world.project, SIDE)
     assert proposed is not None
     assert (proposed.systems, proposed.compared, proposed.share) == (("alder", "birch"), 3, 0.8)
-    # Alder and birch have 24 sets of four claims and one set of three each: .8 of 198.
+    # Alder and birch have 24 sets of four claims and one set of three each, 198 claims; .8 of them is 158.
     assert proposed.size == 158
-    # Of 198 claims, about 79 (.4) are answered: about .6 of 158 are left.
+    # About 79 (.4) of the 198 claims are answered, so about .6 of 158 are left.
     assert proposed.awaited == pytest.approx(0.6 * 158, abs=2)
     assert proposed.then < proposed.now
     made = extend_sample(project=world.project, by=world.mona, side=SIDE)
     asked = made.sampled_checks.values_list("check_row__summary__system__name", flat=True)
     assert (made.extends, len(asked), set(asked)) == (finished, 158, {"alder", "birch"})
-    # Until it is finished, there is nothing more to propose.
+    # No further sample can be proposed until this one is finished.
     with pytest.raises(Conflict) as refused:
         extend_sample(project=world.project, by=world.mona, side=SIDE)
     assert refused.value.code == "nothing_to_extend"

@@ -1,4 +1,4 @@
-"""Random samples of checks: frames, chances, and whose answer is that of the sample."""
+"""Random samples of checks: frames, inclusion probabilities, and the answers that samples use."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def waiting(world: World, sampled: Sample, person: User) -> list[str]:
 
 
 def test_every_system_gets_its_share(world: World) -> None:
-    # Four of six, three of each of two systems.
+    # Four of six checks are sampled, with three checks for each of two systems.
     sampled = sample(world, share=0.67)
     assert chances(sampled) == pytest.approx([2 / 3] * 4)
     systems = sorted(row.check_row.summary.system.name for row in sampled.sampled_checks.all())
@@ -48,7 +48,7 @@ def test_every_system_gets_its_share(world: World) -> None:
 
 
 def test_checks_that_the_judge_is_unsure_of_have_a_higher_chance(world: World) -> None:
-    # The judge gave alder .9, .2 and .9, say: half of 1.5 evenly, the rest by sqrt(p (1 - p)) within the system.
+    # The judge gave alder .9, .2 and .9, for example: half of 1.5 is spread evenly, the rest by sqrt(p (1 - p)).
     sampled = sample(world, "active")
     assert len(chances(sampled)) == 3
     for name in ("alder", "birch"):
@@ -104,7 +104,7 @@ def test_the_samples_answer_stays_when_it_is_taken_back(world: World) -> None:
 
 
 def test_what_somebody_answered_before_knowing_nothing_is_not_asked_again(world: World) -> None:
-    # Chance alone decides which checks are sampled, so it does not matter who chose to answer one before.
+    # Chance alone decides which checks are sampled, so an earlier answer does not bias the sample.
     first = override(check=world.check("alder", 1), by=world.cleo, label="no").verdict
     override(check=world.check("alder", 1), by=world.rex, label="yes")
     sampled = sample(world, share=1.0)
@@ -122,7 +122,7 @@ def test_an_answer_that_was_taken_back_or_given_knowing_the_judges_is_asked_anew
 
 
 def test_where_the_judges_verdict_is_shown_at_once_nothing_is_sampled(world: World) -> None:
-    # Not even where the caller read the project before it was changed.
+    # The project is locked and read again, in case it has changed since the caller read it.
     Project.objects.update(reveal="shown")
     with pytest.raises(Invalid, match="“after own answer” first") as refused:
         sample(world)
@@ -158,12 +158,12 @@ def test_a_cancelled_sample_asks_nobody_and_enters_no_estimate(world: World) -> 
     with pytest.raises(Invalid, match="cancelled"):
         waiting(world, sampled, world.rex)
     assert [each.sample_id for each in samples(world.project)] == [earlier.public_id]
-    # Answered all the same, by somebody who came by another way, it counts for nothing.
+    # A later answer by another way does not count in the cancelled sample.
     for row in sampled.sampled_checks.filter(verdict=None):
         override(check=row.check_row, by=world.rex, label="no")
     assert estimates(world.project).at(None).newer is None
     assert [each.sample_id for each in samples(world.project)] == [earlier.public_id]
-    # Its answers stand in the scores, and nobody is kept from showing the judge's verdict on its account.
+    # Its answers still count in the scores, and the sample no longer prevents showing the judge's verdict.
     change_project(project=world.project, by=world.olga, reveal="shown")
 
 

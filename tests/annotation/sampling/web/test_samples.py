@@ -1,4 +1,4 @@
-"""The form that takes a random sample, with its forecast."""
+"""The form for a random sample, with its forecast."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_form_takes_as_many_answers_as_fit_into_the_minutes(world: World, mo
     page = asked.content.decode()
     sent = fields(page)
     size = int(sent["size"])
-    # No answer has been timed yet, so each is assumed to take 30 seconds: 3,600 / 30.
+    # No answer has been timed, so each is assumed to take 30 seconds: 3,600 / 30.
     assert size == 120
     expected = forecast(world.project, "reference", "active").margin(120)
     assert "About 1 hour of work: 120 answers at" in page
@@ -79,7 +79,7 @@ def test_what_cannot_be_sampled_is_refused(mona: Client, changed: dict[str, str]
 
 
 def test_a_precision_that_is_unknown_has_its_reason(world: World, signed_in: SignIn) -> None:
-    # The world's two sets, "bridge" without checks, and two more: three documents, and an interval needs 5.
+    # There are two sets of the cast, of which "bridge" has no checks, and two more; an interval needs 5.
     lay_sets(world, 2)
     page = signed_in(world.mona).post(f"{PAGE}sample/", FORM).content.decode()
     assert "this needs 5 documents of every system, and one has only 3" in page

@@ -1,4 +1,4 @@
-"""Correcting claims through the API: the same services, the same refusals."""
+"""Correcting claims through the API uses the same services, with the same refusals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ask(person: User, path: str, body: object | None = None) -> tuple[int, Any]:
 
 @pytest.fixture
 def wall(world: World) -> Claim:
-    """The second claim of "port": "its wall is weak"."""
+    """Return the second claim of "port": "its wall is weak"."""
     return world.check("alder", 2).claim
 
 

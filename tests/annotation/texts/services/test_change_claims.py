@@ -1,7 +1,7 @@
-"""Correcting claims: what is checked again, what stays with the old words, and what the scores say on the way.
+"""Correcting claims: what is checked again, what stays with the old wording, and how the scores change.
 
-Of "alder" the judge said yes, no, yes: unit 1 has claims 1 and 2, unit 2 has claim 3. So coverage is
-(1/2 + 1) / 2 = .75; of "birch" everything is no.
+The judge says yes, no, yes for "alder": unit 1 has claims 1 and 2, unit 2 has claim 3. So coverage is (1/2 + 1) / 2 =
+.75; for "birch" all answers are no.
 """
 
 from __future__ import annotations
@@ -75,12 +75,12 @@ def reword(world: World, position: int = 2, text: str = "The wall is weak") -> C
 
 
 def is_sound(project: Project) -> bool:
-    """True if every derived value follows from the answers, `is_current` included."""
+    """Return True if every derived value, including `is_current`, follows from the answers."""
     call_command("verify_scores", project.slug, stdout=StringIO())
     return True
 
 
-# What the scores say
+# The scores
 
 
 def test_a_reworded_claim_is_checked_again_with_every_summary_and_the_old_words_keep_their_answers(
@@ -97,7 +97,7 @@ def test_a_reworded_claim_is_checked_again_with_every_summary_and_the_old_words_
         ("alder", "reference", None),
         ("birch", "reference", None),
     ]
-    # What is left of unit 1 is claim 1, a yes.
+    # Unit 1 has only claim 1 left, with yes.
     assert coverage(world) == 1.0
     override(check=check_of(world, "The wall is weak"), by=world.rex, label="no")
     assert coverage(world) == 0.75
@@ -116,7 +116,7 @@ def test_a_removed_claim_is_no_longer_checked(world: World) -> None:
 
 def test_an_added_claim_is_compared_with_every_summary(world: World) -> None:
     add_claim(owner=world.references["port"], by=world.rex, text="The wall costs money", unit=1)
-    assert coverage(world) == 0.75  # open: it counts for nothing yet
+    assert coverage(world) == 0.75  # it is open and does not count yet
     override(check=check_of(world, "The wall costs money"), by=world.rex, label="no")
     assert coverage(world) == pytest.approx(2 / 3)  # (1/3 + 1) / 2
     override(check=check_of(world, "The wall costs money", "birch"), by=world.rex, label="yes")
@@ -144,7 +144,7 @@ def test_a_summaries_own_claims_are_compared_with_its_sources(world: World) -> N
     assert Score.objects.get(summary=summary).alignment is None
     override(check=made, by=world.rex, label="no")
     assert Score.objects.get(summary=summary).alignment == 0.0
-    # Coverage looks at the reference alone.
+    # Coverage uses only the reference.
     assert coverage(world) == 0.75
 
 
@@ -161,7 +161,7 @@ def test_claims_of_the_documents_are_compared_with_summaries_without_a_model_sum
         lambda: added.append(add_claim(owner=lone, by=world.rex, text="the mill burned", unit=1))
     )
     if connection.features.has_select_for_update:
-        # The set before its summaries, as a worker that keeps the claims of a judge: else the two could deadlock.
+        # Lock the set before its summaries, as a worker that stores claims does; otherwise the two could deadlock.
         locks = [re.findall(r'FROM "annotation_(\w+)"', each)[0] for each in asked if "FOR " in each]
         assert locks.index("documentset") < locks.index("summary")
     [mill] = added
@@ -174,18 +174,18 @@ def test_claims_of_the_documents_are_compared_with_summaries_without_a_model_sum
     assert is_sound(world.project)
 
 
-# Who has seen what was said
+# Who has seen answers
 
 
 def knew(world: World, text: str = "The wall is weak", system: str = "alder") -> bool:
-    """True if rex would count as having seen answers when he answers the claim in this wording."""
+    """Return True if an answer of Rex to this wording of the claim would not be blind."""
     return override(check=check_of(world, text, system), by=world.rex, label="no").verdict.had_seen
 
 
 def test_who_answered_the_old_words_is_not_blind_to_the_new_ones(world: World) -> None:
     override(check=world.check("alder", 2), by=world.rex, label="yes")
     reword(world)
-    # Through every wording.
+    # This holds after any number of rewordings.
     reword(world, text="The wall is old and weak")
     assert knew(world, "The wall is old and weak")
     assert not knew(world, "The wall is old and weak", "birch")
@@ -222,7 +222,7 @@ def test_who_only_opened_it_or_saw_another_answer_nothing_is_blind(world: World)
     assert not knew(world)
 
 
-# Who was quicker, and what is refused
+# Conflicts and refusals
 
 
 def test_whoever_comes_too_late_sees_both_versions_and_changes_nothing(world: World) -> None:
@@ -313,7 +313,7 @@ def test_claims_that_replace_units_stay_once_they_have_percents(world: World) ->
     Claim.objects.filter(claim_set__summary=world.references["port"]).update(unit=None)
     assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=1)
     shown = claim(world, 1).public_id
-    # Not judged yet: they may be changed, and an open form is refused the claim that is gone.
+    # The claims are not judged yet, so they may be changed; an open form gets a refusal for the removed claim.
     reword(world, 1, "The port closes in April")
     reading = assignment.readings.select_related("assignment__document_set__project").earliest("position")
     with pytest.raises(NotFound, match="Reload the page"):
@@ -328,7 +328,7 @@ def test_claims_that_replace_units_stay_once_they_have_percents(world: World) ->
         assert refusal.value.code == "judged"
 
 
-# What follows
+# Effects
 
 
 def test_every_act_is_in_the_log_with_both_wordings(world: World) -> None:
@@ -356,7 +356,7 @@ def test_a_judge_answers_in_its_next_run_only_what_is_new(world: World) -> None:
     before = Verdict.objects.count()
     reword(world, text="The harbour of Lund closes in April")
     run_to_end(world.project, world.judge)
-    # One claim, two summaries: the lexical judge finds these words in alder's summary and not in birch's.
+    # The claim is checked in two summaries: the lexical judge finds its words in alder's summary and not in birch's.
     made = Verdict.objects.order_by("pk")[before:]
     assert {
         (each.check_row.summary.system.name, each.label) for each in made if each.check_row.summary.system

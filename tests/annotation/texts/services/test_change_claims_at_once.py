@@ -1,4 +1,4 @@
-"""Two people at the same claim at the same instant: one of them wins, and the other loses nothing."""
+"""Two people change the same claim at the same time: one succeeds, and the other loses nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Units are joined and split until the text is judged; claims follow. Offsets are worked out by hand."""
+"""Units can be joined and split until the text is judged, and claims follow. Offsets are derived by hand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def cut(summary: Summary) -> list[tuple[int, int]]:
-    """Offsets of the units that stand; their numbers run from 1 without a gap."""
+    """Return the offsets of the current units, whose numbers are consecutive from 1."""
     units = current_units(summary)
     assert [unit.position for unit in units] == list(range(1, len(units) + 1))
     return [(unit.start, unit.end) for unit in units]
@@ -37,7 +37,7 @@ def at(summary: Summary, number: int) -> str:
 
 
 def summary_of(world: World, text: str, *stretches: tuple[int, int]) -> Summary:
-    """A reference of that text with these units."""
+    """Create a reference with this text and these units."""
     row = Summary.objects.create(
         document_set=world.sets["bridge"], is_reference=True, external_id="own", text=text
     )
@@ -60,7 +60,7 @@ def split(world: World, summary: Summary, number: int, place: int, **options: An
 
 
 def test_two_units_become_one_and_the_later_ones_move_up(world: World) -> None:
-    # "One. Two. Three. Four.": 0-4, 5-9, 10-16, 17-22.
+    # The offsets are 0-4, 5-9, 10-16 and 17-22.
     text = summary_of(world, "One. Two. Three. Four.", (0, 4), (5, 9), (10, 16), (17, 22))
     join(world, text, 2)
     assert cut(text) == [(0, 4), (5, 16), (17, 22)]
@@ -87,7 +87,7 @@ def test_a_joined_unit_has_the_weight_of_both_or_the_larger_one(
 
 
 def test_a_unit_becomes_two_and_the_later_ones_move_down(world: World) -> None:
-    # "The port closed and ferries moved. Rain." The "and" begins at 16: 0-15 and 16-34 stay; "Rain." is 35-40.
+    # "and" begins at 16, so 0-15 and 16-34 remain; "Rain." is 35-40.
     text = summary_of(world, "The port closed and ferries moved. Rain.", (0, 34), (35, 40))
     split(world, text, 1, 16)
     assert cut(text) == [(0, 15), (16, 34), (35, 40)]
@@ -95,7 +95,7 @@ def test_a_unit_becomes_two_and_the_later_ones_move_down(world: World) -> None:
 
 @pytest.mark.parametrize("place", [5, 6, 7, 8, 9])
 def test_white_space_at_the_place_belongs_to_neither_half(world: World, place: int) -> None:
-    # "Rain. \r\n\tSun.": "Rain." ends at 5; space, \r, \n and tab are 5 to 8; "Sun." is 9-13.
+    # "Rain." ends at 5; space, \r, \n and tab are 5 to 8; "Sun." is 9-13.
     text = summary_of(world, "Rain. \r\n\tSun.", (0, 13))
     split(world, text, 1, place)
     assert cut(text) == [(0, 5), (9, 13)]
@@ -113,15 +113,15 @@ def test_a_place_outside_of_the_unit_or_before_no_words_is_refused(world: World,
 @pytest.mark.parametrize(
     ("text", "within", "between"),
     [
-        # e + combining acute + grave: an accent stands at 3 and at 4.
+        # e, a combining acute and a combining grave: the accents are at 3 and 4.
         ("cafe\u0301\u0300 au", [4, 5], [3, 6]),
-        # A family of two joined by a zero-width joiner at 1.
+        # A family of two people, joined by a zero-width joiner at 1.
         ("\U0001f468\u200d\U0001f469ab", [1, 2], [3, 4]),
         # Two flags, each of two letters.
         ("\U0001f1eb\U0001f1ee\U0001f1f8\U0001f1ea", [1, 3], [2]),
         # A waving hand with a skin tone.
         ("a\U0001f44b\U0001f3fdb", [2], [1, 3]),
-        # Devanagari: ka + vowel sign, which is a mark with a width.
+        # Devanagari ka and a vowel sign, which is a mark with a width.
         ("\u0915\u093f\u0915", [1], [2]),
     ],
 )
@@ -137,7 +137,7 @@ def test_no_character_is_split(world: World, text: str, within: list[int], betwe
 
 
 def test_text_from_right_to_left_is_split_by_its_logical_order(world: World) -> None:
-    # "נמל סגור." is 9 characters with the space at 3, a mixed "GPS" after it from 10 to 13.
+    # The Hebrew sentence has 9 characters with a space at 3, and "GPS" is at 10 to 13.
     text = summary_of(world, "נמל סגור. GPS", (0, 13))
     split(world, text, 1, 4)
     assert texts(text) == ["נמל", "סגור. GPS"]
@@ -150,19 +150,21 @@ def test_both_halves_have_the_weight(world: World) -> None:
     assert [unit.weight for unit in current_units(reference)] == [3, 3, 1]
 
 
-# What follows
+# Effects
 
 
 @pytest.fixture
 def reference(world: World) -> Summary:
-    """The reference of "bridge" with two claims of its first unit, one removed since, and one of its second."""
+    """Create claims of the reference of "bridge": two of the first unit, one of them removed, and one of the second
+    unit.
+    """
     removed, *_ = add_claims(world, "bridge", CLAIMS)
     Claim.objects.filter(pk=removed.pk).update(removed_at=timezone.now())
     return world.references["bridge"]
 
 
 def claims_of(summary: Summary) -> dict[str, int]:
-    """Each claim, removed ones too, and the number of its unit."""
+    """Return the number of the unit of each claim, including removed claims."""
     claims = Claim.all_claims.filter(claim_set__summary=summary)
     return dict(claims.values_list("text", "unit__position"))
 
@@ -173,10 +175,10 @@ def test_claims_go_along_with_joined_units(world: World, reference: Summary) -> 
 
 
 def test_a_claim_goes_to_the_half_that_holds_most_of_its_offsets(world: World, reference: Summary) -> None:
-    # "The harbour closes in April because its wall is weak." splits at "because", 28. "April because" is 22-35:
-    # 5 of its characters lie before (22-27), 7 after (28-35).
+    # The unit is split at "because", 28. "April because" is 22-35, with 5 characters before (22-27) and 7 after
+    # (28-35).
     Claim.all_claims.filter(position=1).update(start=22, end=35)
-    # One that ends in the first half stays there though its words are in the other.
+    # A claim that ends in the first half stays there, although its words are in the second.
     Claim.objects.filter(position=2).update(start=0, end=27)
     split(world, reference, 1, 28)
     assert claims_of(reference) == {
@@ -204,7 +206,7 @@ def test_nobody_means_the_old_words_by_the_id_of_a_unit(world: World, reference:
     assert before[0] not in [unit.public_id for unit in current_units(reference)]
 
 
-# What stops it
+# Refusals
 
 
 def test_a_model_summary_is_locked_from_the_first_draft_on(world: World) -> None:
@@ -306,7 +308,7 @@ def test_an_open_form_is_refused_what_it_shows_no_longer(world: World) -> None:
     join(world, reference, 1)
     join(world, summary, 1)
     acts = [
-        # Marks on a summary that was cut, a unit that is gone, and what was not touched.
+        # The acts mark a changed summary, name a removed unit, and name an unchanged unit.
         UnitAct(of_summary, at(reference, 1), 40, (1,)),
         UnitAct(of_other, gone, 40),
         UnitAct(of_other, at(reference, 1), 40),

@@ -1,4 +1,4 @@
-"""Whatever is joined and split, the units stand in order, apart, and hold the same words."""
+"""After any joins and splits, the units are in order, do not overlap and have the same words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The units of summaries on screen: plain forms, refusals with the newer units, and what people who are blind see."""
+"""The pages of units: plain forms, refusals with the newer units, and what blind people see."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def page_of(summary: Summary) -> str:
 
 
 def on(summary: Summary, number: int, **more: object) -> dict[str, object]:
-    """The fields that a form about that unit sends."""
+    """Return the fields of a form about this unit."""
     units = current_units(summary)
     return {"unit": units[number - 1].public_id, "seen": token_of(units), "number": number, **more}
 
@@ -54,7 +54,7 @@ def test_the_list_leads_to_the_units_of_the_first_text_of_a_set(world: World, mo
 def test_plain_forms_do_everything_and_come_back_to_the_unit(world: World, mona: Client) -> None:
     reference = world.references["bridge"]
     page = page_of(reference)
-    # "The harbour closes in April because its wall is weak.": "because" begins at 28.
+    # "because" begins at 28.
     assert mona.post(f"{page}split/", on(reference, 1, at=28))["Location"] == f"{page}#unit-1"
     assert texts(reference)[:2] == ["The harbour closes in April", "because its wall is weak."]
     assert mona.post(f"{page}join/", on(reference, 2))["Location"] == f"{page}#unit-2"
@@ -120,7 +120,7 @@ def test_the_blind_see_no_system_no_count_and_not_what_they_have_to_judge(
 
 
 def test_white_space_of_the_text_does_not_shift_the_places(world: World, mona: Client) -> None:
-    # Two words apart by \r\n: a browser would count that as one character, so places come with the words.
+    # A browser counts \r\n as one character, so the form sends offsets with the words.
     row = Summary.objects.create(
         document_set=world.sets["bridge"], is_reference=True, external_id="crlf", text="One\r\n\r\ntwo three"
     )
