@@ -6,9 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from annotation.models import Verdict
-from tests.annotation.answering import answer_fourteen
-
 if TYPE_CHECKING:
     from tests.annotation.cast import World
 
@@ -16,6 +13,10 @@ if TYPE_CHECKING:
 @pytest.fixture
 def answered(world: World) -> World:
     """Let Rex and Cleo answer fourteen checks before they see that the judge says no to all of them."""
+    # If pytest gets this folder as its argument, it reads this module before it sets Django up.
+    from annotation.models import Verdict
+    from tests.annotation.answering import answer_fourteen
+
     Verdict.objects.bulk_create(
         Verdict(check_row=check, role="judge", judge=world.judge, origin_name="lexical|v:1", label="no")
         for check in answer_fourteen(world)
