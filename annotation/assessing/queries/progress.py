@@ -214,11 +214,16 @@ class AssessingProgress:
         return progress
 
     @classmethod
-    def read(cls, project: Project, assignment_ids: Collection[int]) -> AssessingProgress:
-        """Load the progress without marks, in two queries."""
+    def read(
+        cls, project: Project, assignment_ids: Collection[int], *, readings: Collection[str] = ()
+    ) -> AssessingProgress:
+        """Load the progress without marks, in two queries. With `readings`, load only the summaries of these.
+
+        The numbers of summaries are then wrong.
+        """
         criteria, ratings = _asked_and_rated(project, assignment_ids)
         assignments: dict[int, AssignmentProgress] = defaultdict(AssignmentProgress)
-        for row in _rows(assignment_ids):
+        for row in _rows(assignment_ids, readings):
             assignment = assignments[row.assignment_id]
             summary = assignment.summaries.get(row.summary_id)
             if summary is None:
@@ -320,7 +325,7 @@ WITH piece AS (
     FROM annotation_reading a
     JOIN annotation_comparison c ON c.id = a.comparison_id
     JOIN annotation_summary p ON p.id = c.summary_id
-    WHERE a.assignment_id IN ({assignments})
+    WHERE a.assignment_id IN ({assignments}) {of_summaries}
 ), texts AS (
     SELECT summary_id AS id FROM piece UNION SELECT reference_id FROM piece
 ), unit_counts AS (
@@ -359,6 +364,12 @@ ORDER BY piece.assignment_id, piece.position, piece.id
 """
 
 
+_OF_SUMMARIES = """AND c.summary_id IN (
+        SELECT named.summary_id FROM annotation_reading r JOIN annotation_comparison named ON named.id = r.comparison_id
+        WHERE r.public_id IN ({readings})
+    )"""
+
+
 class _Asked(NamedTuple):
     all: tuple[Criterion, ...]
     of_short: tuple[Criterion, ...]
@@ -380,11 +391,12 @@ class _ProgressRow(NamedTuple):
     judged_claims: int
 
 
-def _rows(assignment_ids: Collection[int]) -> list[_ProgressRow]:
+def _rows(assignment_ids: Collection[int], readings: Collection[str]) -> list[_ProgressRow]:
     if not assignment_ids:
         return []
-    statement = _PROGRESS.format(assignments=by_hand.places(assignment_ids))
-    return [_ProgressRow(*row) for row in by_hand.rows(statement, list(assignment_ids))]
+    of_summaries = _OF_SUMMARIES.format(readings=by_hand.places(readings)) if readings else ""
+    statement = _PROGRESS.format(assignments=by_hand.places(assignment_ids), of_summaries=of_summaries)
+    return [_ProgressRow(*row) for row in by_hand.rows(statement, [*assignment_ids, *readings])]
 
 
 def _summary_state(row: _ProgressRow, number: int, criteria: _Asked) -> SummaryState:

@@ -152,7 +152,9 @@ class _Saving:
 
     @classmethod
     def of(cls, assignment: Assignment, acts: Sequence[Act]) -> _Saving:
-        here = AssessingProgress.read(assignment.document_set.project, [assignment.pk]).of(assignment.pk)
+        # Other summaries of a large set would cost a save most of its time.
+        named, project = {act.reading_id for act in acts}, assignment.document_set.project
+        here = AssessingProgress.read(project, [assignment.pk], readings=named).of(assignment.pk)
         found = (here.pieces.get(act.reading_id) for act in acts)
         touched = tuple(dict.fromkeys(piece.summary for piece in found if piece is not None))
         pieces = by_reading(touched)
