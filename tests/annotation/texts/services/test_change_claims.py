@@ -20,7 +20,7 @@ from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
-from annotation.judging.services.running.answers import Judged, JudgeOfRun, Located, write
+from annotation.judging.services.running.answers import Judged, JudgeOfRun, write
 from annotation.models import (
     Check,
     Claim,
@@ -372,7 +372,7 @@ def test_an_answer_that_comes_too_late_stays_with_the_old_words(world: World) ->
     reword(world)
     Check.objects.filter(claim=old).delete()
     judged = Judged(world.summaries["port", "alder"], {old.pk: Check.Side.REFERENCE})
-    judged.answers[old.pk] = Located(Answer("yes", 0.9), [1])
+    judged.answers[old.pk] = Answer("yes", 0.9, [1])
     write([judged], project=world.project, by=JudgeOfRun(world.judge, "lexical|v:1", None))
     assert not Check.objects.get(claim=old).is_current
     assert coverage(world) == 1.0
