@@ -1,4 +1,4 @@
-"""Level `claims`: one row per check of a claim in force, with the label of each role."""
+"""Level `claims`: one row per current check of a claim, with the label of each role."""
 
 from __future__ import annotations
 
@@ -57,9 +57,10 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
 
 
 def last_verdicts(project: Project, summary_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """Load the last verdict of each role by check, except withdrawn verdicts and those of other judges.
+    """Load the last verdict by check and role. Withdrawn verdicts and judges other than the deciding one are ignored.
 
-    The verdict under `failure` is the last one without a label, from a failed call of the deciding judge.
+    Verdicts without a label come from failed calls of the deciding judge. The key of the last such verdict is
+    `failure` instead of the role.
     """
     said: dict[int, dict[str, Any]] = defaultdict(dict)
     counts = Q(judge=None) | Q(judge=project.deciding_judge_id)

@@ -611,10 +611,12 @@ _CONTRADICTIONS = {
 
 @dataclass(slots=True)
 class Dataset:
-    """The document sets of a file by document_id, in the order of the file.
+    """The document sets of a file.
 
-    `repeated` maps a line that only repeats an earlier line to that line. `facts` has, by field and key, the values
-    that later rows must not contradict, with their places.
+    - `sets`: by document_id, in the order of the file
+    - `repeated`: the lines that only repeat an earlier line, each with the earlier line
+    - `facts`: values that later rows must not contradict, each with its place in the file; see `Row.facts` for the keys
+    - `key_advice`: advice for two rows that have the same key but different texts
     """
 
     sets: dict[str, SetData] = field(default_factory=dict)
@@ -666,7 +668,7 @@ class Dataset:
         return (summary for one in self.sets.values() for summary in one.summaries.values())
 
     def rated(self) -> dict[str, set[float]]:
-        """Return the values of all ratings by criterion."""
+        """Return the different values that ratings have, by criterion."""
         found: dict[str, set[float]] = defaultdict(set)
         for summary in self.summaries():
             for (criterion, _), value in summary.rated.items():

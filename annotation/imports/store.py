@@ -426,7 +426,10 @@ class _Batch:
         copy_rows(Unit, ("summary_id", "document_id", "position", "start", "end"), self._units())
 
     def _units(self) -> Iterator[tuple[int | None, int | None, int, int, int]]:
-        """Yield the units of new texts as tuples. Units of documents are numbered through the whole set."""
+        """Yield each unit of the new texts: summary or document, number, start and end.
+
+        Numbers start at 1 in each summary. The documents of a set are numbered together.
+        """
         following: dict[int, int] = defaultdict(lambda: 1)
         for owner, given in self.cuts:
             is_document = isinstance(owner, Document)
@@ -638,7 +641,7 @@ def _changed(row: Any, **values: Any) -> list[str]:
 
 
 def _copy_answers(kind: type[Answer], names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
-    """Store answers from tuples; reference instances would take half of the time of an import."""
+    """Store answers from tuples, because making model instances would take half of the time of an import."""
     now = connection.ops.adapt_datetimefield_value(timezone.now())
     rest = {"role": Answer.Role.REVIEWER, "error_type": "", "evidence": "[]", "created_at": now}
     copy_rows(kind, (*names, *rest), ((*row, *rest.values()) for row in rows))

@@ -45,7 +45,7 @@ LEVELS: Mapping[str, Level] = {
 
 
 def scales_of(project: Project) -> list[Scale]:
-    """Load every scale of the project, even without answers: verdicts by side, percents, then criteria.
+    """Load every scale of the project, also those without answers: verdicts by side, percents, then criteria.
 
     It makes a fixed number of queries.
     """

@@ -216,7 +216,8 @@ class _Rows:
             Q(summary_id__in=[*references, summary.pk]) | Q(document_set_id=summary.document_set_id),
             is_active=True,
         )
-        # Show retired questions, but not removed claims.
+        # Use `all_claims`, because retired questions are shown. It also loads removed claims, but these are not
+        # shown, because no score contains them.
         claims = (
             Claim.all_claims.filter(claim_set__in=active)
             .select_related("claim_set__summary", "unit")

@@ -37,7 +37,7 @@ class AnswerBasis:
     `kind` is one of:
 
     - `all`: every check is answered
-    - `sample`: the newest finished sample had about equal chances; other answers are ignored
+    - `sample`: a finished sample had about equal chances; the newest such sample counts, and other answers are ignored
     - `uneven`: finished samples had unequal chances; other answers are included
     - `open`: no sample is finished
     - `chosen`: the checks were not sampled

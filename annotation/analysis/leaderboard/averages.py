@@ -105,7 +105,7 @@ def averages(
 ) -> dict[str, dict[str, Average]]:
     """Average each system and column over the summaries of a set, then over the sets.
 
-    A cluster weighs as much as its number of document sets, so grouping does not change the mean. Intervals come from
+    The weight of a cluster is its number of document sets, so grouping does not change the mean. Intervals come from
     a bootstrap over clusters. For a system, resamples without any of its clusters are ignored.
     """
     return averages_of(set_means(observations, columns), confidence=confidence, draws=draws, seed=seed)

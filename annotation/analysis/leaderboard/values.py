@@ -98,7 +98,7 @@ class Basis:
 
     @property
     def judged_by(self) -> str:
-        """Describe the judge if the value is its own and not an estimate; otherwise ""."""
+        """Describe the judge whose answers give the value; "" if the value is an estimate or comes from people."""
         if self.is_unchecked:
             return "an unchecked judge"
         return (

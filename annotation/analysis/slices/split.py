@@ -74,7 +74,7 @@ class Split:
 def splits(project: Project) -> dict[str, Split]:
     """Split the document sets by each key that splits them: `group`, and metadata keys with numbers or repeated texts.
 
-    The keys with most values that are large enough to compare come first. One query.
+    Keys come first if more of their values have enough document sets to be compared. One query.
     """
     rows = list(
         DocumentSet.objects.filter(project=project)
