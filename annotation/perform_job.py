@@ -110,7 +110,8 @@ def _judge_runs() -> None:
 def _ask_for_leaderboard(run: Run) -> None:
     """Ask for the leaderboard of a finished run, so that it exists before somebody opens it.
 
-    A trial judges few summaries, such as those of a watch, and the leaderboard of a long stream takes much memory.
+    Nothing is asked after a trial. It judges few summaries, such as those of a watch, and the leaderboard of a long
+    stream takes much memory.
     """
     # Without a worker, the page computes the leaderboard, and the imports would slow a command down.
     ended = Run.objects.filter(pk=run.pk, state=Run.State.FINISHED, is_trial=False)
@@ -124,7 +125,7 @@ def _ask_for_leaderboard(run: Run) -> None:
 def _one_by_one(kind: Job.Kind, act: Callable[[jobs.Claimed, jobs.Lease], None]) -> None:
     """Work on due jobs, the smallest first.
 
-    The `total` of an export is its number of summaries; other jobs have no `total`.
+    Only the jobs of exports know their `total` before they start: the number of summaries.
     """
     while not stopping.is_set() and (smallest := jobs.due(kind).order_by("total", "pk").first()):
         # If another worker has taken the job, the list is empty.

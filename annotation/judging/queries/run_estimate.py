@@ -32,7 +32,7 @@ class RunEstimate:
 
     - `cost`: None for judges without a price
     - `known`: the number of summaries with stored verdicts of this judge; they make the run cheaper
-    - `erased`: the number of its erased replies in the project, which must be paid for again
+    - `erased`: the number of this judge's erased replies in the project, which must be paid for again
     - `is_measured`: True if length and duration of replies come from the judge's latest calls, False if assumed
     """
 

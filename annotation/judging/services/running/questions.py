@@ -81,7 +81,7 @@ class ActiveQuestions:
         return self._all[document_set]
 
     def open(self, document_set: int) -> list[Claim]:
-        """The questions without a usable answer from the source."""
+        """Return the questions of a set to which this judge has given no usable answer from the source."""
         return [
             each
             for each in self.of(document_set)
