@@ -127,7 +127,10 @@ def _rename_in_rows(names: Collection[str], shown: str, gone: Counter[str]) -> N
 
 
 def _without(value: Any, names: Collection[str], shown: str, *, is_person: bool) -> Any:
-    """Replace the names in a text or JSON. In JSON, only the values of PERSON_KEYS have names; PRIVATE_KEYS are removed."""
+    """Replace the names in a text or JSON. In JSON, only the values of PERSON_KEYS are searched.
+
+    PRIVATE_KEYS are removed with their values.
+    """
     match value:
         case str() if is_person:
             name = value if value in names else value.removeprefix(CANCELLED).removesuffix(".")

@@ -95,7 +95,7 @@ def new_account(
 
 
 def set_name(person: User, full_name: str) -> None:
-    """Set first and last name from a full name, and validate the fields without saving. Raises Invalid."""
+    """Set first and last name from a full name, and validate all fields without saving. Raises Invalid for a bad one."""
     person.first_name, _, person.last_name = " ".join(full_name.split()).partition(" ")
     try:
         person.clean_fields()
