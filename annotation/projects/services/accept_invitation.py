@@ -95,7 +95,7 @@ def new_account(
 
 
 def set_name(person: User, full_name: str) -> None:
-    """Set first and last name from a full name, and validate all fields without saving. Raises Invalid for a bad one."""
+    """Set first and last name from a full name, and validate all fields without saving. Raises Invalid."""
     person.first_name, _, person.last_name = " ".join(full_name.split()).partition(" ")
     try:
         person.clean_fields()
