@@ -33,8 +33,8 @@ _OF_VERDICT = "check_row_id role label person_id person__username judge__name or
 def judge_confidence(label: str | None, probability: float | None) -> float | None:
     """Compute a judge's confidence in its own label, in [0, 1], from its probability of yes.
 
-    It is p for yes and 1 - p for no. None if there is no probability, and for other labels, because the probability of
-    yes does not say how certain an *unsure* is.
+    The confidence is p for yes and 1 - p for no. None if there is no probability, and for other labels, because the
+    probability of yes does not say how certain an *unsure* is.
     """
     if probability is None or label not in (Label.YES, Label.NO):
         return None

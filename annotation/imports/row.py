@@ -87,7 +87,7 @@ class NotJson(ValueError):
 
 
 def load_json(text: str) -> object:
-    """Parse JSON strictly: NaN becomes null, and names in an object must be unique. Raises NotJson."""
+    """Parse JSON strictly: NaN becomes null, and names in an object must be unique. Raises NotJson for other texts."""
     try:
         return json.loads(text, parse_constant=_constant, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:

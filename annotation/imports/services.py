@@ -147,7 +147,7 @@ def _write(
 ) -> Store:
     """Write, rescore and log in the caller's transaction. The lock of the project admits one import at a time.
 
-    Raises ImportRefused with all contradictions, and Conflict (code `busy`).
+    Raises ImportRefused with all contradictions, and Conflict (code `busy`) if the project changes meanwhile.
     """
     held = Project.objects.select_for_update(of=("self",), no_key=True).filter(pk=project.pk).first()
     if held is None:

@@ -416,7 +416,7 @@ class _Batch:
         upsert: Any = {"update_conflicts": True, "unique_fields": ["pk"], "update_fields": columns}
         Summary.objects.bulk_create(list(self.updated.values()), **upsert)
         if self.replaced:
-            # Delete the comparison if the new text equals a reference by the same author.
+            # Delete comparisons of a new text with an equal text by the same author.
             of_replaced = Q(summary__in=self.replaced) | Q(reference__in=self.replaced)
             same = {"summary__system": F("reference__system"), "summary__text": F("reference__text")}
             Comparison.objects.filter(of_replaced, **same).delete()
@@ -684,7 +684,7 @@ def _known_answers(sets: Collection[int]) -> tuple[dict[tuple[int, int], int], d
 
 
 def _criterion(name: str, values: Collection[float]) -> metrics.Criterion:
-    """Choose the criterion for a column: the published SummEval criterion, otherwise a scale that fits the values.
+    """Choose the criterion for a column: SummEval's published one if the values fit it, else a scale that fits them.
 
     A name that belongs to a score of Coverdict gets the prefix `people_`.
     """

@@ -54,8 +54,8 @@ class SystemEffect:
 
     `change` compares the changes of the system's share of yes: `first` under the new guidelines, from `answers`
     answers, and `second` under the old ones. It is None without an answer under the old ones. `average` is the
-    leaderboard's value now, None once the answers count. `expected` is `average` plus the difference of `change`, within
-    [0, 1]. If the difference has no interval, `expected` equals `average`.
+    leaderboard's value now, None once the answers count. `expected` is `average` plus the difference of `change`,
+    within [0, 1]. If the difference has no interval, `expected` equals `average`.
     """
 
     system: str

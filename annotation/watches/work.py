@@ -1,4 +1,5 @@
-"""The job of a watch: it closes periods, has them judged and sampled, asks the anchors again and raises alarms.
+"""The job of a watch: it closes periods, has them judged and sampled, repeats the anchors (known checks) and raises
+alarms.
 
 Each step is a transaction that holds the project and the job, so a killed worker leaves whole steps, and another worker
 continues with the next one. The constraint `watch_period_once` makes a second row of a period impossible.

@@ -127,7 +127,7 @@ def compared_sets(
 ) -> list[ComparedSet]:
     """Return the document sets of these checks, those with the most checks first, with the systems' summaries.
 
-    It makes two queries.
+    Makes two queries.
     """
     by_summary: dict[int | None, list[Check]] = defaultdict(list)
     for check in checks:

@@ -39,7 +39,7 @@ def system_claims(
     of these claims, and who says so (`says_who`).
 
     The start is a check id, to be passed as `after`; it is "" after the last page. Claims are ordered by summary and
-    claim. It makes a fixed number of queries.
+    claim. Makes a fixed number of queries.
     Raises Invalid for an unknown side, verdict or page.
     """
     if side not in SIDE_SCORES:

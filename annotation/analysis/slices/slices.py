@@ -57,7 +57,7 @@ class SlicedSystem:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A value of the key. It has its number of document sets, and its weight in the weighted mean."""
+    """A value of the key, with its number of document sets and its weight in the weighted mean."""
 
     value: str
     document_sets: int

@@ -80,7 +80,7 @@ class _Asked(NamedTuple):
 
 
 class RowDesk:
-    """The desk of one document set; at the end, `require_whole` raises its first failure."""
+    """The desk of one document set; at the end, `require_whole` raises a failure of the requests, if there is one."""
 
     def __init__(self, claimed: Claimed, known: Known) -> None:
         self.claimed, self.key, self.document_set = claimed, claimed.job.pk, document_set_of(claimed)
