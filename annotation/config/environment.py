@@ -118,10 +118,10 @@ def caches(url: str, *, broker: str, database: dict[str, Any]) -> dict[str, Any]
 
 def kept_files(place: str) -> dict[str, Any]:
     """Build Django's settings for storing files in a folder or in object storage.
-An example of object storage is "s3://bucket/prefix?endpoint=https://host&region=name". The keys of the storage
-come from `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or the machine's role. Raises ImproperlyConfigured for
-another kind of address.
-    of address.
+
+    An example of object storage is "s3://bucket/prefix?endpoint=https://host&region=name". The keys of the storage
+    come from `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or the machine's role. Raises ImproperlyConfigured for
+    another kind of address.
     """
     url = urlsplit(place)
     if not url.scheme:

@@ -200,8 +200,8 @@ class RowReader:
     def _value(self, record: Record, name: str, column: str) -> Any:
         """The value of a field; a summary is in `column`.
 
-        The values of several columns are a list, but pieces of one text are joined into a text. The value is None if the
-        record lacks the column or has null there.
+        The values of several columns are a list, but pieces of one text are joined into a text. The value is None if
+        the record lacks the column or has null there.
         """
         columns = (column,) if name == "summary" else self.columns[name]
         found = [pick(record.values, each) for each in columns]
