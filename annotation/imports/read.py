@@ -328,8 +328,8 @@ def _joined(value: Any) -> Any:
 def _systems_of(columns: Sequence[str], keys: Iterable[str]) -> dict[str, str]:
     """Map each of several columns of summaries to its system: the column's name without the parts that all names share.
 
-    These are an object, as in `outputs.alder`, a last name, as in `outputs.alder.text`, and a usual name of summaries,
-    as in `summary_alder`. A dot in one of the `keys` of a record, such as `gpt-4.1`, begins no such part.
+    Such a part is an object, as in `outputs.alder`, a last name, as in `outputs.alder.text`, or a usual name of
+    summaries, as in `summary_alder`. A dot in one of the `keys` of a record, such as `gpt-4.1`, begins no such part.
     """
     if len(columns) < 2:
         return {}

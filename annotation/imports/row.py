@@ -335,11 +335,10 @@ class RatingData(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A stretch of a text that a rater marked as wrong; without a `reason`, it only records that the rater read the
-    text.
+    """A stretch of a text that a rater marked as wrong, or, without a `reason`, the record that a rater read the text.
 
-    `text` is the whole text, if the file has it; `words` are the marked words, `reason` is the rater's label. If
-    `is_left_out`, it stands for a mark that the import cannot use; then the rater has no vote on any sentence.
+    `text` is the whole text, if the file has it. `words` are the marked words, and `reason` is the rater's label. If
+    `is_left_out` is True, the import cannot use the mark, and the rater has no vote on any sentence.
     """
 
     rater: str
@@ -450,7 +449,7 @@ class Row(_Model):
     """The checked contents of a record.
 
     A row without documents does not change the documents of its set. `names_reference` is True if the row names the
-    reference that its summaries are compared with. `line` is its place in the file.
+    reference that its summaries are compared with. `line` is the row's place in the file.
     """
 
     document_id: Annotated[str, PlainValidator(_required_name)]

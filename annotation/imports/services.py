@@ -228,7 +228,8 @@ def push_rows(
     if the project has it. Pushing the same rows again changes nothing. One problem refuses the whole push, unless
     `skip_invalid` omits invalid rows, and all rows of a document set that contradicts the project.
 
-    Raises ImportRefused, whose problems count rows from 1, and Conflict (code `busy`).
+    Raises ImportRefused, whose problems count rows from 1, and Conflict (code `busy`) if
+    the project changes at the same time.
     """
     require(by, project, Verb.IMPORT)
     reading, read = _read_pushed(rows)

@@ -179,8 +179,8 @@ def check_facts(project: Project) -> dict[int, CheckFacts]:
 def percent_ratings(project: Project) -> list[RatedItem]:
     """Load assessors' percents. One query.
 
-    An item is named `comparison:unit`, or `comparison:claim` if claims replace units. The comparison is a key, the unit
-    or claim a public id. Removed claims are omitted.
+    An item is named `comparison:unit`, or `comparison:claim` if claims replace units. The name has the comparison's key
+    and the public id of the unit or claim. Removed claims are omitted.
     """
     said = CoverageJudgment.objects.filter(
         COUNTING, ASKED_AT_PRESENT, had_seen=False, comparison__summary__document_set__project=project

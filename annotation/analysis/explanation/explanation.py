@@ -50,8 +50,8 @@ SOURCES: dict[UnitSource, str] = {
 class ExplainedClaim:
     """A claim with its current answer and all answers in the order of time.
 
-    `unit` is the number of the unit that it comes from, if known; `restates` is True if its words are those of the
-    unit. `comments` counts comments.
+    `unit` is the number of the unit that the claim comes from, if known. `restates` is True if the claim has the same
+    words as the unit. `comments` is the number of comments on the claim.
     """
 
     claim_id: str

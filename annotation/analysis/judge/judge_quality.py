@@ -77,8 +77,8 @@ Intervals are of 95 %.
 class Cost:
     """Tokens and cost of a version's calls for this project, at the judge's present prices.
 
-    `answered` is the number of checks that it answered. `of_thousand` is the cost of a thousand checks; None if there
-    are no calls or no prices.
+    `answered` is the number of checks that the version answered. `of_thousand` is the cost of a thousand checks; None
+    if there are no calls or no prices.
     """
 
     calls: int

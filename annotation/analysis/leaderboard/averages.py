@@ -31,7 +31,7 @@ class Average:
     """A macro mean over document sets with its bootstrap interval.
 
     `mean` is None without a value. `low` and `high` are None with too few clusters or without variation (see
-    `intervals`). `n` counts the document sets with a value, `left_out` counts the summaries without a value.
+    `intervals`). `n` counts the document sets with a value, and `left_out` the summaries without one.
     """
 
     mean: float | None

@@ -33,7 +33,8 @@ PARTS = 4
 class Split:
     """The split of the document sets by a key. Document sets have the names of the imported file.
 
-    `values` has the value of each document set that has one, `groups` the group of every document set, "" without.
+    `values` has the value of each document set that has one. `groups` has the group of every document set, "" if a
+    document set has none.
     """
 
     key: str

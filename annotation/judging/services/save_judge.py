@@ -1,7 +1,7 @@
 """Add, change, archive and restore judges.
 
-Owners and managers change the judges of their project, administrators the shared judges. Only this module has the
-rules for profiles: the page, the API and the admin use `profile_faults`.
+Owners and managers change the judges of their project, and administrators change the shared judges. Only this module
+has the rules for profiles: the page, the API and the admin use `profile_faults`.
 """
 
 from __future__ import annotations
