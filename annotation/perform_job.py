@@ -108,10 +108,10 @@ def _judge_runs() -> None:
 
 
 def _ask_for_leaderboard(run: Run) -> None:
-    """Ask for the leaderboard of a finished run, so that it exists before somebody opens it.
+    """Ask a worker to compute the leaderboard after a finished run, so that it exists before somebody opens it.
 
-    Nothing is asked after a trial, because a trial judges few summaries, such as those of a watch, and the leaderboard
-    of a long stream takes much memory.
+    No leaderboard is computed after a trial, because a trial judges few summaries, such as those of a watch, and the
+    leaderboard of a long stream takes much memory.
     """
     # Without a worker, the page computes the leaderboard, and the imports would slow a command down.
     ended = Run.objects.filter(pk=run.pk, state=Run.State.FINISHED, is_trial=False)

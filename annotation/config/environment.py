@@ -236,7 +236,7 @@ def single_sign_on(issuer: str, client_id: str, client_secret: str, name: str) -
 
 
 def new_accounts(entries: list[str]) -> list[str]:
-    """Check the rules for new accounts by single sign-on, which are "invited" and e-mail domains.
+    """Check the rules for new accounts by single sign-on. A rule is the word "invited" or an e-mail domain.
 
     Raises ImproperlyConfigured for any other rule.
     """

@@ -263,8 +263,7 @@ class _Guesser:
         chosen = next(iter(fitting), "")
         if column := self._text_in(name, chosen) if chosen and name in _TEXTS else chosen:
             self.mapping[name] = (column,)
-        # Other columns that fit are rivals and are noted, except those whose name also fits the document, such as
-        # `text`.
+        # Add a note on other columns that fit, except columns whose name also fits the document, such as `text`.
         rivals = [column for column in fitting[1:] if root(column) != root(chosen) and column in self._tops()]
         rivals = [each for each in rivals if plain(each) not in GENERAL["document"]]
         rivals = [each for each in rivals if name == "reference" or plain(each) != "summary"]

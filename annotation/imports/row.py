@@ -701,7 +701,7 @@ class Dataset:
     def take_marks(self, *, are_asked: bool = False) -> int:
         """Turn the sentences of annotated summaries into claims, and return the number of marked sentences.
 
-        A file without marks gets no claims, unless it is known that marks `are_asked`.
+        A file without marks gets no claims, unless `are_asked` says that its tool asks raters for marks.
         """
         marked = [
             (one, summary)

@@ -122,7 +122,7 @@ def with_overruled(checks: QuerySet[Check]) -> QuerySet[Check]:
 def says_who(sources: Iterable[str | None]) -> str:
     """Name who decided these final verdicts, in words that follow a sentence, such as ", says the judge".
 
-    It is "" if there are no verdicts, or only those of a rule.
+    Returns "" if there are no verdicts, or only verdicts of a rule.
     """
     given = set(sources)
     people = bool(given & {Check.Decider.ADJUDICATOR, Check.Decider.REVIEWER})

@@ -140,10 +140,11 @@ class SummaryUnit:
 
 @dataclass(frozen=True, slots=True)
 class AskedCriterion:
-    """A criterion with the assessor's answer and its version.
+    """A criterion with the assessor's answer `value`, and the `version` of this answer.
 
-    `choices` has values and words; it is empty if people type a percent from 0 to 100. `reads` is "summary" if
-    the summary alone is shown, otherwise the text that is shown beside it (reference, source, unmarked).
+    `choices` has values and words; it is empty if people type a percent from 0 to 100. `reads` names what an assessor
+    reads to answer: "summary" (the summary alone), "reference" or "source" (this text beside the summary), or
+    "unmarked" (the unmarked units of the summary).
     """
 
     criterion_id: str

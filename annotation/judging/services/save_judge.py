@@ -190,7 +190,7 @@ def is_used(judge: Judge) -> bool:
 def as_changed(judge: Judge, changes: Mapping[str, object], api_key: str | None = None) -> Judge:
     """Build an unsaved copy of the row with these columns of `PROFILE` and this key.
 
-    Raises Invalid for other columns, and for an invalid key.
+    Raises Invalid for other columns, for an invalid key, and for a key that this judge cannot store.
     """
     wanted = copy(judge)
     for name, value in changes.items():
