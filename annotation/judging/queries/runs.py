@@ -140,7 +140,7 @@ class RunProgress:
 
 
 def is_under_way(run: Run) -> bool:
-    """True if the run has not ended; the row is read again."""
+    """True if the run has not ended by now, according to the database and not to the loaded row."""
     return Run.objects.filter(pk=run.pk, state=Run.State.ACTIVE).exists()
 
 

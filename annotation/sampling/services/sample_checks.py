@@ -55,7 +55,7 @@ def sample_checks(
     same seed and frame give the same sample. A sample that `extends` another one replaces it in estimates of the
     systems in its frame.
 
-    Raises Invalid with the wrong `field`, and the errors of `need_blind_answers` and `require`.
+    Raises Invalid with the name of the wrong argument in `field`, and the errors of `need_blind_answers` and `require`.
     """
     require(by, project, Verb.ASSIGN)
     design = design_of(method)
@@ -126,7 +126,7 @@ def design_of(method: str) -> Design:
 def need_blind_answers(project: Project) -> None:
     """Raise Invalid (code `shown`) if reviewers see the judge's verdict at once, because nobody could answer blind.
 
-    The setting is locked until the transaction ends.
+    The project's row is locked until the transaction ends, so that nobody can change this setting meanwhile.
     """
     held = Project.objects.select_for_update(no_key=True).only("reveal").get(pk=project.pk)
     if held.reveal == Project.Reveal.SHOWN:

@@ -72,7 +72,7 @@ class Known:
 
 
 class _Asked(NamedTuple):
-    """The rows of the claims and questions in a request about a summary."""
+    """The claims and questions in a request about a summary; `own` has claims that come from the summary itself."""
 
     claims: Sequence[Claim]
     questions: Sequence[Claim]

@@ -66,7 +66,7 @@ class RunBudget:
         raise BudgetSpent(f"{told} Resume it with a higher cap; stored answers are not paid again.")
 
     def _take_back(self, asked: Future[bool], cost: float) -> None:
-        # The thread does one piece of work at a time, so the reservation has ended.
+        # The thread does one piece of work at a time, so `asked` has ended.
         if asked.exception() is None and asked.result():
             self._settle([(cost, 0.0)])
 
