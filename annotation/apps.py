@@ -17,6 +17,7 @@ class AnnotationConfig(AppConfig):
 
 
 class GatedAdmin(apps.SimpleAdminConfig):
-    # The classes of the admin are loaded with its addresses and not here, because commands do not need them.
+    # This configuration loads the admin site without the classes of the admin. The root routes load these classes,
+    # because commands do not need them.
     default = False
     default_site = "annotation.admin_site.Site"

@@ -76,8 +76,8 @@ def work_on_in_thread(kind: Job.Kind) -> None:
     try:
         work_on(kind)
     except Exception:
-        # A failing thread must not end the worker, so catch all errors. Its jobs are tried again after their leases
-        # end.
+        # A failing thread must not end the worker, so catch all errors. The jobs of the thread are tried again after
+        # their leases end.
         logger.exception("The work on %s broke off", kind.label)
     finally:
         connection.close()
@@ -108,9 +108,10 @@ def _judge_runs() -> None:
 
 
 def _ask_for_leaderboard(run: Run) -> None:
-    """Ask for the leaderboard of a finished run, so that it exists before somebody opens it.
+    """Ask a worker to compute the leaderboard after a finished run, so that it exists before somebody opens it.
 
-    A trial judges few summaries, such as those of a watch, and the leaderboard of a long stream takes much memory.
+    No leaderboard is computed after a trial, because a trial judges few summaries, such as those of a watch, and the
+    leaderboard of a long stream takes much memory.
     """
     # Without a worker, the page computes the leaderboard, and the imports would slow a command down.
     ended = Run.objects.filter(pk=run.pk, state=Run.State.FINISHED, is_trial=False)
@@ -124,7 +125,8 @@ def _ask_for_leaderboard(run: Run) -> None:
 def _one_by_one(kind: Job.Kind, act: Callable[[jobs.Claimed, jobs.Lease], None]) -> None:
     """Work on due jobs, the smallest first.
 
-    The `total` of an export is its number of summaries; other jobs have no `total`.
+    The `total` of a waiting export is its number of summaries. Other waiting jobs have no total, so the oldest comes
+    first.
     """
     while not stopping.is_set() and (smallest := jobs.due(kind).order_by("total", "pk").first()):
         # If another worker has taken the job, the list is empty.

@@ -13,7 +13,8 @@ ONLY_ON_ONE_MACHINE = "demo"
 def name_settings(command: str = "", *, otherwise: str = LOCAL) -> None:
     """Set the settings module, unless the environment sets it.
 
-    If the environment suggests that the server has other users, the module is production, otherwise `otherwise`.
+    If the environment suggests that the server has other users, the module is production, except for the command
+    `demo`. In all other cases it is `otherwise`.
     """
     chosen = PRODUCTION if command != ONLY_ON_ONE_MACHINE and signs_of_production(os.environ) else otherwise
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", chosen)

@@ -91,7 +91,7 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no t
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Let a worker send the mail, so that the response time does not reveal whether an account exists.
 
-        An unknown address gets no mail, but takes the same time.
+        For an unknown address no mail is sent, but the response takes the same time.
         """
         if not settings.EMAIL_URL:
             raise ImmediateHttpResponse(
@@ -129,7 +129,10 @@ class Identities(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth 
         return None
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        """Refuse sign-up with a message about what the person can do, if the operator's rules give them no account."""
+        """Return True if the person gets an account; otherwise refuse with a message about what the person can do.
+
+        The refusal says that the operator's rules give them no account, or that an account here has their address.
+        """
         emails = _verified(sociallogin)
         refusal: Refusal
         if not emails or not _gets_account(emails[0]):

@@ -43,7 +43,8 @@ def issue_setup_link() -> str | None:
 def open_setup(secret: str) -> SetupLink:
     """Return the setup link that belongs to a secret.
 
-    Raises NotFound if the secret is unknown or an administrator exists, and Conflict (code `expired`).
+    Raises NotFound if the secret is unknown or an administrator exists, and Conflict (code `expired`) if the link
+    has expired.
     """
     return _usable(SetupLink.objects.filter(secret_hash=hash_of(secret)).first())
 

@@ -55,7 +55,10 @@ logger = logging.getLogger(__name__)
 
 @screen("GET", "POST")
 def account(request: Request) -> HttpResponse:
-    """Show the person's name, the browser's theme, the tokens and recent events, and change the first three."""
+    """Show the person's name, the browser's theme, the tokens and recent events.
+
+    A POST request changes the name or the theme, or revokes a token.
+    """
     act = request.POST.get("act", "")
     if not act:
         return _page(request)

@@ -1,6 +1,7 @@
 """Disputes in the admin.
 
-Adjudicators on staff decide disputes of their projects there, by the same service as on the page *Adjudicate*.
+Adjudicators who are staff can decide disputes of their projects in the admin. The service is the same as that of the
+page *Adjudicate*.
 """
 
 from __future__ import annotations

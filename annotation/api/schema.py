@@ -111,7 +111,7 @@ class _FactsGenerator(GenerateJsonSchema):
 
 
 class FactsSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
-    """Describes facts, and lists of facts, by their types and docstrings."""
+    """Describes dataclasses, and lists of dataclasses, by their types and docstrings."""
 
     @classmethod
     def _matches(cls, target: Any) -> bool:

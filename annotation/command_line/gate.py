@@ -198,7 +198,8 @@ def _report(options: Namespace, layout: Layout, judge: Judge, store: FileCallSto
     named = dict.fromkeys([*options.metrics, *options.under, *options.worse])
     metrics = tuple(name for name in named if name not in own) or (() if own else USUAL_METRICS)
     if store is not None:
-        # A document needs one call for its claims, questions and topics; a summary needs up to two calls.
+        # A document needs one call for its claims, questions and topics. A summary needs up to two calls, and one for
+        # each other text that criteria read.
         beside = len({each.reads for each in options.criteria} - {"summary"})
         most = len({row.text.document for row in (*summaries, *baseline)}) + (2 + beside) * (
             len(summaries) + len(baseline)
@@ -337,7 +338,8 @@ def _of_set(document_id: str, one: SetData) -> Iterator[GateSummary]:
 
 
 def _compared(one: SetData) -> Iterator[tuple[str, int | None, str, str | None]]:
-    # These are the comparisons that an import would make. A summary without a reference has one, with "" and None.
+    # These are the comparisons that an import would make. A summary without a reference has one comparison, with
+    # the name "" and the text None.
     for (system, target), summary in one.summaries.items():
         references = [
             (name, one.author_of(name), one.reference_for(name, target))

@@ -30,7 +30,7 @@ class WholeMessages(filesystem.Channel):
 
     def _put(self, queue: str, payload: Any, **_: Any) -> None:  # type: ignore[override]
         name = f"{time.monotonic_ns() // 10**6}_{uuid.uuid4()}"
-        # Workers ignore a name with another ending.
+        # Workers ignore files whose names do not end with ".msg".
         part = Path(self.data_folder_out, f"{name}.part")
         part.write_text(dumps(payload), encoding="utf-8")  # type: ignore[no-untyped-call]
         part.rename(part.with_name(f"{name}.{queue}.msg"))

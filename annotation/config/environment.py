@@ -52,11 +52,12 @@ NOT_FOR_JUDGES = (
 def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = True) -> dict[str, Any]:
     """Build Django's settings for the database that a URL names.
 
-    SQLite gets write-ahead logging and immediate transactions. Its threads keep their connections, because closing
-    the last connection would write the whole log back after every request. A PostgreSQL host may be a socket folder,
-    written `postgres://user@%2Frun%2Fpostgresql/name` as in libpq. `keep_seconds` is the time for which connections
-    stay open. `server_side_cursors` must be False behind a pooler in transaction mode; then there are no prepared
-    statements either, because such a pooler does not support them.
+    SQLite gets write-ahead logging and immediate transactions, and threads keep their connections to it: closing the
+    last connection would write the whole log back after every request.
+
+    A PostgreSQL host may be a socket folder, written `postgres://user@%2Frun%2Fpostgresql/name` as in libpq. A
+    connection to PostgreSQL stays open for `keep_seconds`. Behind a pooler in transaction mode, `server_side_cursors`
+    must be False. Then there are no prepared statements either, because such a pooler does not support them.
     """
     config: dict[str, Any] = dict(environ.Env.db_url_config(url))
     options = dict(config.get("OPTIONS") or {})
@@ -118,9 +119,9 @@ def caches(url: str, *, broker: str, database: dict[str, Any]) -> dict[str, Any]
 def kept_files(place: str) -> dict[str, Any]:
     """Build Django's settings for storing files in a folder or in object storage.
 
-    An example of object storage is "s3://bucket/prefix?endpoint=https://host&region=name". Its keys come from
-    `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or the machine's role. Raises ImproperlyConfigured for another kind
-    of address.
+    An example of object storage is "s3://bucket/prefix?endpoint=https://host&region=name". The keys of the storage
+    come from `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or the machine's role. Raises ImproperlyConfigured for
+    another kind of address.
     """
     url = urlsplit(place)
     if not url.scheme:
@@ -235,7 +236,7 @@ def single_sign_on(issuer: str, client_id: str, client_secret: str, name: str) -
 
 
 def new_accounts(entries: list[str]) -> list[str]:
-    """Check the rules for new accounts by single sign-on, which are "invited" and e-mail domains.
+    """Check the rules for new accounts by single sign-on. A rule is the word "invited" or an e-mail domain.
 
     Raises ImproperlyConfigured for any other rule.
     """
@@ -267,7 +268,7 @@ def judge_urls(entries: list[str]) -> list[str]:
 
 
 def judge_keys(entries: list[str]) -> dict[str, list[str]]:
-    """Parse the entries that name, for environment variables with keys, the base URLs to which the key may be sent.
+    """Parse the entries that bind environment variables to base URLs: a key is sent only to the URLs of its variable.
 
     An entry is "OPENAI_API_KEY=https://api.openai.com/v1"; a variable may have several entries. Raises
     ImproperlyConfigured for an invalid entry and for a secret of the installation; the message has only the name of

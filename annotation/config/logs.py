@@ -89,7 +89,7 @@ def _logging(level: str, rendering: list[structlog.typing.Processor]) -> dict[st
             # secret.
             "httpx2": {"level": "WARNING"},
             "openai": {"level": "WARNING"},
-            # Hide the start-up banner of axes. Its messages about locks are warnings.
+            # Hide the start-up banner of axes. Messages of axes about locks are warnings, so they stay.
             "axes": {"level": "WARNING"},
         },
     }

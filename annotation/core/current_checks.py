@@ -1,4 +1,7 @@
-"""Maintaining `Check.is_current`: True while the check's claim is not removed and its claim set is active."""
+"""Maintaining `Check.is_current`.
+
+It is True as long as the check's claim has not been removed and the claim set of this claim is active.
+"""
 
 from __future__ import annotations
 

@@ -151,8 +151,8 @@ def locked(jobs: QuerySet[Job], *, most: int | None = None, skip_locked: bool = 
 class Lease:
     """The heartbeat of all claims that have one token. It runs in its own thread within `with Lease(token)`.
 
-    If the process dies, the lease expires and another worker gets the jobs. `reap` skips the jobs of its own process,
-    even if the database delays a heartbeat. `progress` has columns of the job that each heartbeat writes.
+    If the process dies, the lease expires and another worker gets the jobs. `reap` skips the jobs of the process that
+    calls it, even if the database delays a heartbeat. `progress` has columns of the job that each heartbeat writes.
     """
 
     alive: ClassVar[set[str]] = set()
@@ -227,7 +227,7 @@ def finish(
     error: str = "",
     progress: Mapping[str, int] | None = None,
 ) -> bool:
-    """End the claimed jobs that this worker still owns, with the first 1,000 characters of `error`.
+    """End the claimed jobs that this worker still owns, and store the first 1,000 characters of `error`.
 
     Returns False if the worker owns none of them any more.
     """

@@ -138,11 +138,12 @@ class Column(_Part):
 
 @dataclass(frozen=True, slots=True)
 class Filter(_Part):
-    """One filter. `where` is a lookup (default: the name), or a function of the viewer and the value.
+    """One filter.
 
-    On the page it is a select field with a `title`. The options are `choices`, or the result of `options` for the
-    viewer. A filter without a title is only in the API. `default` applies if nothing is chosen; without a default,
-    all rows are shown.
+    - `where`: Django's lookup for the value (default: the name), or a function of the viewer and the value
+    - `title`: the label of the select field on the page; a filter without a title is only in the API
+    - `options`: returns the options of the select field for a viewer (default: `choices`)
+    - `default`: the value if nothing is chosen; without a default, all rows are shown
     """
 
     name: str
@@ -228,9 +229,9 @@ class List:
         return any(column.search for column in self.columns)
 
     def look(self, viewer: Viewer, given: Mapping[str, str], *, is_strict: bool = False) -> Listing:
-        """Read a request for the list. Raises Invalid, and NotAllowed for columns that the viewer may not see.
+        """Read a request for the list. With `is_strict`, unknown parameters are refused.
 
-        With `is_strict`, unknown parameters are refused.
+        Raises Invalid for an unusable parameter, and NotAllowed for columns and filters that the viewer may not see.
         """
         names = {"q", "sort", "after", "limit", *(each.name for each in self.filters)}
         if is_strict and (unknown := sorted(set(given) - names)):
@@ -282,7 +283,10 @@ class Listing:
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """Return the database columns of the requested order. Raises Invalid and NotAllowed."""
+        """Return the database columns of the requested order.
+
+        Raises Invalid for an unknown order, and NotAllowed for a column that the viewer may not see.
+        """
         if not self.sort:
             return self.of.order
         named = {each.name: each.by for each in self.of.orders}
@@ -299,7 +303,10 @@ class Listing:
 
     @cached_property
     def condition(self) -> Q:
-        """Combine search and filters into a condition. Raises Invalid and NotAllowed."""
+        """Combine search and filters into a condition.
+
+        Raises Invalid for an unusable value, and NotAllowed for a filter that the viewer may not see.
+        """
         found = self.sorted_by.rows if self.sorted_by else Q()
         for each in self.of.filters:
             if each.name in self.chosen:
@@ -326,7 +333,7 @@ class Listing:
     def page(self) -> tuple[list[Any], str]:
         """Load the rows of a page, and the id after which the next page starts; "" at the end.
 
-        Raises NoSuchPage.
+        Raises NoSuchPage if the row `after` does not exist.
         """
         shown, following = page_after(
             self.found,

@@ -301,7 +301,7 @@ def project_and_verbs(person: Person, slug: str, verb: Verb) -> tuple[Project, f
 def project_verbs_and(
     person: Person, slug: str, verb: Verb, beside: Part[Row], name: str
 ) -> tuple[Project, frozenset[Verb], Row | None]:
-    """Return the project, the person's verbs, and a further row of the project; None if there is no such row.
+    """Return the project, the person's verbs, and a further row of the project, which is None if it does not exist.
 
     `beside` says from which table the further row is read, with the alias `beside`; `name` is the row's public id.
     Raises the errors of `project_for`.

@@ -1,7 +1,7 @@
 """Level `answers`: one row per answer, including superseded and withdrawn answers.
 
 `claim_id` names the judged claim or question; for a rating it is the name of the criterion. `selected_by` and
-`inclusion_probability` describe the random sample that asked for the verdict (if there are several samples, the last
+`inclusion_probability` describe the random sample that asked for the answer (if there are several samples, the last
 one). `blind` is True if a person had not seen the judge's or others' answers; agreement and estimates use only blind
 answers. `blind` is empty for judges, for decisions on checks and units, and for imported verdicts.
 """
@@ -59,7 +59,7 @@ _WHAT = ("reference_id", "unit", "claim_id", "rater", "rater_kind", "value")
 
 
 def _answer(kind: str, row: Any, what: Sequence[Any], **values: Any) -> dict[str, Any]:
-    """An answer with the columns `_WHAT`, those that every kind takes from its row, and others."""
+    """Build an answer from its row: `what` has the values of `_WHAT`, and `values` those of further columns."""
     shared: dict[str, Any] = {
         "kind": kind,
         "reason": row.reason or None,
@@ -160,14 +160,18 @@ def _percents(summary_ids: Sequence[int], people: People) -> Given:
 
 
 def _verdicts(people: People, **checks: Any) -> Given:
-    """Yield verdicts on some checks, with their repetitions and raters' votes; the lookups `checks` select verdicts."""
+    """Yield an answer for each verdict that matches the lookups `checks`, with its summary's key or its set's id.
+
+    After a verdict of a judge comes its answer to the repeated question. After an imported verdict come the votes of
+    its raters.
+    """
     given = _read(Verdict.objects.filter(**checks).order_by("pk"), _OF_VERDICTS)
     counting = [row for row in given if row.check_row__is_current and row.withdrawn_at is None]
     source = {row.pk: row.judge_id or row.person_id or row.origin_name for row in counting}
     source |= {row.pk: "" for row in counting if row.role == Verdict.Role.ADJUDICATOR}
     sources = ((row.pk, (row.check_row_id, row.role, source[row.pk]), bool(row.label)) for row in counting)
     standing = standing_among(sources)
-    # Only these answers belong to a sample; a reviewer may also answer other checks.
+    # Only an answer that a SampledCheck names belongs to a sample; a reviewer may also answer other checks.
     sampled = SampledCheck.objects.filter(**checks, verdict__isnull=False, sample__cancelled_at=None)
     columns = ("verdict_id", "sample__method", "inclusion_probability")
     selected = {one: how for one, *how in sampled.order_by("sample_id").values_list(*columns)}

@@ -1,4 +1,4 @@
-"""Level `claims`: one row per check of a claim in force, with the label of each role."""
+"""Level `claims`: one row per current check of a claim, with the label of each role."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _OF_VERDICT = "check_row_id role label person_id person__username judge__name or
 def judge_confidence(label: str | None, probability: float | None) -> float | None:
     """Compute a judge's confidence in its own label, in [0, 1], from its probability of yes.
 
-    It is p for yes and 1 - p for no. None if there is no probability, and for other labels, because the probability of
-    yes does not say how certain an *unsure* is.
+    The confidence is p for yes and 1 - p for no. None if there is no probability, and for other labels, because the
+    probability of yes does not say how certain an *unsure* is.
     """
     if probability is None or label not in (Label.YES, Label.NO):
         return None
@@ -57,9 +57,10 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
 
 
 def last_verdicts(project: Project, summary_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """Load the last verdict of each role by check, except withdrawn verdicts and those of other judges.
+    """Load the last verdict by check and role. Withdrawn verdicts and judges other than the deciding one are ignored.
 
-    The verdict under `failure` is the last one without a label, from a failed call of the deciding judge.
+    Verdicts without a label come from failed calls of the deciding judge. The key of the last such verdict is
+    `failure` instead of the role.
     """
     said: dict[int, dict[str, Any]] = defaultdict(dict)
     counts = Q(judge=None) | Q(judge=project.deciding_judge_id)

@@ -108,7 +108,10 @@ def _natural(name: str) -> tuple[bool, int, bytes]:
 
 
 class _Said:
-    """All answers to the claims of some summaries, and all ratings of these summaries, in a fixed number of queries."""
+    """The answers to the claims of some summaries, and people's ratings and percents of these summaries.
+
+    A fixed number of queries loads them.
+    """
 
     def __init__(self, summaries: Sequence[int], people: People) -> None:
         self._people = people

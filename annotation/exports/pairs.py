@@ -35,7 +35,7 @@ _OF_CHECK = "pk summary_id side claim_id claim__text final_label final_source"
 
 
 def pair_options(project: Project, score: str, margin: float) -> dict[str, Any]:
-    """Return the options of the level by name. Raises Invalid (field `score` or `margin`)."""
+    """Return the options of the level by name. Raises Invalid for an unknown score or a margin outside of [0, 1)."""
     check_score(score, project)
     if not 0 <= margin < 1:
         raise Invalid(MARGIN_WORDS, field="margin")
@@ -70,7 +70,7 @@ def _rows(
 
 
 def _scored(project: Project, score: str) -> Iterator[Any]:
-    """Yield the summaries that have the score or the own criterion, with it as `value`."""
+    """Yield the summaries that have a value of the score or own criterion. The attribute `value` has this value."""
     own = None if score in RANKABLE else own_scores(project).values
     rows = Summary.objects.filter(document_set__project=project, is_summary=True).defer(
         "metadata", "computed"

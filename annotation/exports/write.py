@@ -174,8 +174,8 @@ def _deferred() -> Iterator[None]:
 def about(*, project: Project, people: People, level: str, format_name: str, plain: bool = False) -> Manifest:
     """Build the part of the manifest that describes the whole export.
 
-    `signature` identifies the current rules, `score_signatures` the rules of the stored scores. They differ only while
-    a project is being rescored.
+    `signature` identifies the current rules, and `score_signatures` identify the rules of the stored scores. The two
+    differ only while a project is being rescored.
     """
     rules = score_rules(project)
     made: Manifest = {

@@ -133,7 +133,7 @@ class Table:
 
     @property
     def is_nested(self) -> bool:
-        """True if each line holds a document with a list of systems; such a file has no columns to choose."""
+        """True if the first record has a list of systems. The columns of such a file cannot be chosen."""
         return self.may_nest and bool(self.first) and isinstance(self.first[0].values.get("systems"), list)
 
     @property

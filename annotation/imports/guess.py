@@ -172,7 +172,7 @@ class _Guesser:
                 self.mapping.pop("system", None)
                 told = f"{_listed(systems)} are read as the summaries of one system each."
             self.notes.append(told)
-        # If a single column is read as the summary and no column names systems, its name is the name of the system.
+        # If a single column is read as the summary and no column names systems, the column's name names the system.
         system = systems[0] if len(systems) == 1 and "system" not in self.mapping else ""
         is_alone = not ({"reference", "system"} & self.mapping.keys() or self.is_judged or self.preset.title)
         if self.mapping.get("summary") == ("summary",) and is_alone:
@@ -209,9 +209,9 @@ class _Guesser:
                 self._assign("rater")
 
     def _holds_ratings(self, column: str) -> bool:
-        """True if a column has people's ratings: whole numbers, yes or no, for a common criterion.
+        """True if a column has people's ratings of common criteria: each value is a whole number, yes or no.
 
-        If a value has a decimal point and none is above 1, the values are figures of a metric and not ratings.
+        Values of at most 1 of which one has a decimal point, such as 1.0, come from a metric and are no ratings.
         """
         cells = (record.values.get(column) for record in self.table.first)
         given = [each for cell in cells for each in ratings_in(column, cell, "") if not is_no_rating(each[2])]
@@ -263,8 +263,7 @@ class _Guesser:
         chosen = next(iter(fitting), "")
         if column := self._text_in(name, chosen) if chosen and name in _TEXTS else chosen:
             self.mapping[name] = (column,)
-        # Other columns that fit are rivals and are noted, except those whose name also fits the document, such as
-        # `text`.
+        # Add a note on other columns that fit, except columns whose name also fits the document, such as `text`.
         rivals = [column for column in fitting[1:] if root(column) != root(chosen) and column in self._tops()]
         rivals = [each for each in rivals if plain(each) not in GENERAL["document"]]
         rivals = [each for each in rivals if name == "reference" or plain(each) != "summary"]
@@ -272,7 +271,10 @@ class _Guesser:
             self.notes.append(f"`{chosen}` is read as the {name}; {_listed(rivals)} could be it, too.")
 
     def _likely_references(self, systems: Sequence[str]) -> list[str]:
-        """Texts that are named like references: all among several systems, or the likeliest beside a summary."""
+        """Return the columns of texts whose names sound like references.
+
+        Among columns of systems, these are all such columns; beside a summary, only the likeliest one.
+        """
         if self.preset is PRESETS[WIDE] or not (systems or "summary" in self.mapping):
             return []
         texts = systems or [each for each in self._rest() if not plain(each).endswith(tuple(ASIDE))]
@@ -290,7 +292,7 @@ class _Guesser:
         return fitting + [column for column in inside if last(column) == wanted]
 
     def _fits(self, name: str, column: str) -> bool:
-        # A path into a column may name a system but holds no text, unless the column only wraps a row.
+        # A path into a column may hold a system or language but no text, unless the column only wraps a row.
         is_wrapped = plain(root(column)) in _WRAPPERS
         is_hidden = self._is_inside(column) and not is_wrapped and name not in {"system", "language"}
         if is_hidden or any(column in columns for columns in self.mapping.values()):
@@ -332,9 +334,9 @@ class _Guesser:
         return False
 
     def _text_in(self, name: str, column: str) -> str:
-        """Return the column, or a path into it if it holds objects or lists.
+        """Return the column, or a path into it if it holds objects or lists; "" if no path stands for the summary.
 
-        In an object it is the likeliest text; in a list of sentences, all sentences, except in a list of references.
+        The path leads to the likeliest text of an object, or to all sentences of a list of sentences.
         """
         value = next(iter(map(opened, self._values(column))), None)
         if name != "reference" and isinstance(value, list) and f"{column}[]" in self.columns:

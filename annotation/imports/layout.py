@@ -86,10 +86,10 @@ def indexed(name: str) -> tuple[str, str] | None:
 class Layout:
     """The columns of each field, such as `{"summary": ("output",)}`.
 
-    A field that is missing in the mapping uses the column with its own name; ratings, and every missing field if the
-    mapping `is_whole`, have no column. Several columns for `summary` are one system each; several columns for
-    `reference` are one reference each. `system` and `target` apply to rows without these values. `preset` names a known
-    layout; the mapping takes precedence over it. `encoding` is the encoding of a text file.
+    A field that is missing in the mapping uses the column with the field's own name. The exceptions have no column:
+    ratings, and all missing fields if the mapping `is_whole`. Several columns for `summary` are one system each;
+    several columns for `reference` are one reference each. `system` and `target` apply to rows without these values.
+    `preset` names a known layout; the mapping takes precedence over it. `encoding` is the encoding of a text file.
     """
 
     mapping: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class Layout:
 
     @property
     def is_of_rows(self) -> bool:
-        """True if it makes a choice that only files of rows can use."""
+        """True if the layout makes a choice that only files of rows can use."""
         return bool(self.mapping or self.system or self.target or self.preset)
 
     def of(self, name: str) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ def layout_of(
 ) -> Layout:
     """Parse pairs such as "summary=output" into a layout; the target is a number or "none".
 
-    The sides of a pair are swapped if only the right side is the name of a field. Raises Invalid.
+    The sides of a pair are swapped if only the right side is the name of a field. Raises Invalid for an unusable value.
     """
     mapping = _mapping(pairs)
     for name, given, known in (("preset", preset, tuple(PRESETS)), ("encoding", encoding, ENCODINGS)):

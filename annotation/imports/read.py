@@ -200,8 +200,8 @@ class RowReader:
     def _value(self, record: Record, name: str, column: str) -> Any:
         """The value of a field; a summary is in `column`.
 
-        The values of several columns are a list, but pieces of one text are joined into a text. It is None if the
-        record lacks the column or has null there.
+        The values of several columns are a list, but pieces of one text are joined into a text. The value is None if
+        the record lacks the column or has null there.
         """
         columns = (column,) if name == "summary" else self.columns[name]
         found = [pick(record.values, each) for each in columns]
@@ -326,10 +326,10 @@ def _joined(value: Any) -> Any:
 
 
 def _systems_of(columns: Sequence[str], keys: Iterable[str]) -> dict[str, str]:
-    """The system of each of several columns of summaries: its name without the parts that all names share.
+    """Map each of several columns of summaries to its system: the column's name without the parts that all names share.
 
-    These are an object, as in `outputs.alder`, a last name, as in `outputs.alder.text`, and a usual name of summaries,
-    as in `summary_alder`. A dot in one of the `keys` of a record, such as `gpt-4.1`, begins no such part.
+    Such a part is an object, as in `outputs.alder`, a last name, as in `outputs.alder.text`, or a usual name of
+    summaries, as in `summary_alder`. A dot in one of the `keys` of a record, such as `gpt-4.1`, begins no such part.
     """
     if len(columns) < 2:
         return {}

@@ -87,7 +87,7 @@ class NotJson(ValueError):
 
 
 def load_json(text: str) -> object:
-    """Parse JSON strictly: NaN becomes null, and names in an object must be unique. Raises NotJson."""
+    """Parse JSON strictly: NaN becomes null, and names in an object must be unique. Raises NotJson for other texts."""
     try:
         return json.loads(text, parse_constant=_constant, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
@@ -335,11 +335,10 @@ class RatingData(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A stretch of a text that a rater marked as wrong; without a `reason`, it only records that the rater read the
-    text.
+    """A stretch of a text that a rater marked as wrong, or, without a `reason`, the record that a rater read the text.
 
-    `text` is the whole text, if the file has it; `words` are the marked words, `reason` is the rater's label. If
-    `is_left_out`, it stands for a mark that the import cannot use; then the rater has no vote on any sentence.
+    `text` is the whole text, if the file has it. `words` are the marked words, and `reason` is the rater's label. If
+    `is_left_out` is True, the import cannot use the mark, and the rater has no vote on any sentence.
     """
 
     rater: str
@@ -450,7 +449,7 @@ class Row(_Model):
     """The checked contents of a record.
 
     A row without documents does not change the documents of its set. `names_reference` is True if the row names the
-    reference that its summaries are compared with. `line` is its place in the file.
+    reference that its summaries are compared with. `line` is the row's place in the file.
     """
 
     document_id: Annotated[str, PlainValidator(_required_name)]
@@ -611,10 +610,12 @@ _CONTRADICTIONS = {
 
 @dataclass(slots=True)
 class Dataset:
-    """The document sets of a file by document_id, in the order of the file.
+    """The document sets of a file.
 
-    `repeated` maps a line that only repeats an earlier line to that line. `facts` has, by field and key, the values
-    that later rows must not contradict, with their places.
+    - `sets`: by document_id, in the order of the file
+    - `repeated`: the lines that only repeat an earlier line, each with the earlier line
+    - `facts`: values that later rows must not contradict, each with its place in the file; see `Row.facts` for the keys
+    - `key_advice`: advice for two rows that have the same key but different texts
     """
 
     sets: dict[str, SetData] = field(default_factory=dict)
@@ -666,7 +667,7 @@ class Dataset:
         return (summary for one in self.sets.values() for summary in one.summaries.values())
 
     def rated(self) -> dict[str, set[float]]:
-        """Return the values of all ratings by criterion."""
+        """Return the different values that ratings have, by criterion."""
         found: dict[str, set[float]] = defaultdict(set)
         for summary in self.summaries():
             for (criterion, _), value in summary.rated.items():
@@ -700,7 +701,7 @@ class Dataset:
     def take_marks(self, *, are_asked: bool = False) -> int:
         """Turn the sentences of annotated summaries into claims, and return the number of marked sentences.
 
-        A file without marks gets no claims, unless it is known that marks `are_asked`.
+        A file without marks gets no claims, unless `are_asked` says that its tool asks raters for marks.
         """
         marked = [
             (one, summary)

@@ -147,7 +147,7 @@ def _write(
 ) -> Store:
     """Write, rescore and log in the caller's transaction. The lock of the project admits one import at a time.
 
-    Raises ImportRefused with all contradictions, and Conflict.
+    Raises ImportRefused with all contradictions, and Conflict (code `busy`) if the project changes meanwhile.
     """
     held = Project.objects.select_for_update(of=("self",), no_key=True).filter(pk=project.pk).first()
     if held is None:
@@ -228,7 +228,8 @@ def push_rows(
     if the project has it. Pushing the same rows again changes nothing. One problem refuses the whole push, unless
     `skip_invalid` omits invalid rows, and all rows of a document set that contradicts the project.
 
-    Raises ImportRefused, whose problems count rows from 1, and Conflict (code `busy`).
+    Raises ImportRefused, whose problems count rows from 1, and Conflict (code `busy`) if
+    the project changes at the same time.
     """
     require(by, project, Verb.IMPORT)
     reading, read = _read_pushed(rows)

@@ -416,7 +416,7 @@ class _Batch:
         upsert: Any = {"update_conflicts": True, "unique_fields": ["pk"], "update_fields": columns}
         Summary.objects.bulk_create(list(self.updated.values()), **upsert)
         if self.replaced:
-            # Delete the comparison if the new text equals a reference by the same author.
+            # Delete comparisons of a new text with an equal text by the same author.
             of_replaced = Q(summary__in=self.replaced) | Q(reference__in=self.replaced)
             same = {"summary__system": F("reference__system"), "summary__text": F("reference__text")}
             Comparison.objects.filter(of_replaced, **same).delete()
@@ -426,7 +426,10 @@ class _Batch:
         copy_rows(Unit, ("summary_id", "document_id", "position", "start", "end"), self._units())
 
     def _units(self) -> Iterator[tuple[int | None, int | None, int, int, int]]:
-        """Yield the units of new texts as tuples. Units of documents are numbered through the whole set."""
+        """Yield each unit of the new texts: summary or document, number, start and end.
+
+        Numbers start at 1 in each summary. The documents of a set are numbered together.
+        """
         following: dict[int, int] = defaultdict(lambda: 1)
         for owner, given in self.cuts:
             is_document = isinstance(owner, Document)
@@ -638,7 +641,7 @@ def _changed(row: Any, **values: Any) -> list[str]:
 
 
 def _copy_answers(kind: type[Answer], names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
-    """Store answers from tuples; reference instances would take half of the time of an import."""
+    """Store answers from tuples, because making model instances would take half of the time of an import."""
     now = connection.ops.adapt_datetimefield_value(timezone.now())
     rest = {"role": Answer.Role.REVIEWER, "error_type": "", "evidence": "[]", "created_at": now}
     copy_rows(kind, (*names, *rest), ((*row, *rest.values()) for row in rows))
@@ -681,7 +684,7 @@ def _known_answers(sets: Collection[int]) -> tuple[dict[tuple[int, int], int], d
 
 
 def _criterion(name: str, values: Collection[float]) -> metrics.Criterion:
-    """Choose the criterion for a column: the published SummEval criterion, otherwise a scale that fits the values.
+    """Choose the criterion for a column: SummEval's published one if the values fit it, else a scale that fits them.
 
     A name that belongs to a score of Coverdict gets the prefix `people_`.
     """

@@ -193,7 +193,7 @@ def _kept(asked: Import, look: Table | None) -> Form:
 
 
 def _layout(form: Form, look: Table | None) -> Layout | None:
-    """The layout that the form chooses; None if there is nothing to choose. Raises Invalid."""
+    """The layout that the form chooses; None if there is nothing to choose. Raises Invalid for an unusable choice."""
     if not _is_flat(look):
         return layout_of(encoding=form["encoding"]) if form["encoding"] else None
     pairs = [f"{name}={column}" for column, name in form["columns"].items() if name in FLAT_FIELDS]

@@ -83,10 +83,11 @@ def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None
 
 
 def import_kept(*, asked: Import, by: User | None, **choices: Any) -> Import:
-    """Check or import stored files, with the choices of `import_files`; a worker does so for large files.
+    """Check or import stored files, with the choices of `import_files`. A worker does this for large files.
 
     The row stores the report, or the problems if the files were refused. Raises Conflict (code `unkept`) if the files
-    are gone, already or being imported, or of another person, and the errors of `import_files` except ImportRefused.
+    are gone, have been imported, are being imported, or belong to another person. Raises the errors of `import_files`
+    except ImportRefused.
     """
     require(by, asked.project, Verb.IMPORT)
     with transaction.atomic():
@@ -114,14 +115,14 @@ def import_kept(*, asked: Import, by: User | None, **choices: Any) -> Import:
 
 
 def is_kept(asked: Import) -> bool:
-    """True if its files wait to be checked or imported."""
+    """True if the files of the import wait to be checked or imported."""
     is_over = asked.report is not None and not asked.dry_run
     is_cancelled = state_of(asked) == Job.State.CANCELLED
     return not (is_over or is_cancelled or is_open(asked)) and None not in map(size_of, _names_of(asked))
 
 
 def is_large(asked: Import) -> bool:
-    """True if a worker must import its files, because a request would take too long."""
+    """True if a worker must import the files, because a request would take too long."""
     with files_of(asked) as files:
         size = sum(max(file.path.stat().st_size, parquet_bytes(file.path)) for file in files)
     return size > int(settings.IMPORT_BACKGROUND_BYTES)
@@ -169,12 +170,12 @@ def imports_of(project: Project, person: User) -> QuerySet[Import]:
 
 
 def state_of(asked: Import) -> str:
-    """The state of its job; *waiting* if it has no job yet."""
+    """The state of the import's job; *waiting* if there is no job yet."""
     return asked.job.state if asked.job else Job.State.WAITING
 
 
 def is_open(asked: Import) -> bool:
-    """True if its job is waiting or running."""
+    """True if the import's job is waiting or running."""
     return asked.job is not None and asked.job.state in jobs.OPEN
 
 
@@ -221,7 +222,7 @@ def report_of(asked: Import) -> ImportReport | None:
 
 
 def refusal_of(asked: Import) -> ImportRefused | None:
-    """The refusal; None if it was not refused."""
+    """The refusal; None if the import was not refused."""
     if asked.refusal is None:
         return None
     told = dict(asked.refusal)
@@ -253,7 +254,10 @@ def perform(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
 
 
 def drop_stale_uploads() -> None:
-    """Delete files that were uploaded more than 24 hours ago and have no open job, and imports that never started."""
+    """Delete files that were uploaded more than 24 hours ago and have no open job.
+
+    Rows of that age whose import never started are deleted too.
+    """
     before = timezone.now() - KEPT_FOR
     for public_id, kept_at in list(folders_in(FOLDER)):
         open_jobs = Job.objects.filter(import_row__public_id=public_id, state__in=jobs.OPEN)

@@ -21,7 +21,7 @@ def project_named(slug: str) -> Project:
 
 
 def person_named(username: str) -> User:
-    """Return the account with this username. Raises CommandError."""
+    """Return the account with this username. Raises CommandError if there is none."""
     person = User.objects.filter(username=username).first()
     if person is None:
         raise CommandError(f"There is no account {username!r}. Create it with createsuperuser or in /admin/.")

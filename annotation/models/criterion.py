@@ -21,8 +21,8 @@ from evaluation import metrics
 class Criterion(PublicRow):
     """A question about a summary that a project asks.
 
-    A row never changes; a changed question is a row with the next version. The columns are those of
-    `evaluation.metrics.Criterion`. A retired criterion is no longer asked but keeps its ratings.
+    The question and scale in a row never change; a changed question is a row with the next version. The columns are
+    those of `evaluation.metrics.Criterion`. A retired criterion is no longer asked but keeps its ratings.
     """
 
     class Scale(models.TextChoices):
@@ -97,7 +97,7 @@ COUNTED = (
 
 
 class Rating(Answer):
-    """The answer to a criterion about one summary. A row never changes; a later answer is a row with the next version.
+    """The answer to a criterion about one summary. A later answer is a row with the next version.
 
     A null value means that a judge's answer was unusable (with the reason), or that a person took the answer back.
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Judge(PublicRow):
     """The profile of an automatic judge. It belongs to a project; without a project, all projects share it.
 
-    Its API key is either in the environment variable `api_key_env`, or encrypted in `sealed_key`.
+    An API key is either in the environment variable `api_key_env`, or encrypted in `sealed_key`.
     """
 
     class Kind(models.TextChoices):

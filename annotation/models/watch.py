@@ -41,9 +41,10 @@ def _near(day: date) -> None:
 class Watch(PublicRow):
     """A stream of summaries whose scores are compared with those of its first periods.
 
-    `anchors` has the checks that the judge is asked again: `basis`, and `checks` by public id with the judge's first
-    label. `latest` has the state, sentence and means of the last report, and names its alarms, which were logged and
-    mailed. If the watch has to wait, the error of its job gives the reason.
+    `anchors` describes the checks that the judge is asked again: `checks` has the judge's first label by public id, and
+    `basis` is the basis of these labels (see `WatchPeriod`). `latest` has the state, sentence and means of the last
+    report, and names its alarms, which were logged and mailed. If the watch has to wait, the error of its job gives the
+    reason.
     """
 
     class Length(models.TextChoices):

@@ -68,7 +68,8 @@ def erase_person(*, person: User, remove_texts: bool = False, dry_run: bool = Fa
     Removed are name, address, rights, sessions, tokens, sign-in records and memberships, and the name in texts that
     the program wrote. Answers remain under a pseudonym; `remove_texts` also removes their reasons, notes and
     comments. In the person's projects, exported files with people's names are deleted. With `dry_run` nothing
-    changes. An interrupted call can be repeated. Raises Conflict (code `last_administrator`).
+    changes. An interrupted call can be repeated. Raises Conflict (code `last_administrator`) for the last
+    administrator.
     """
     if person.is_superuser and not administrators().exclude(pk=person.pk).exists():
         raise Conflict("This is the last administrator: make another one first.", code="last_administrator")
@@ -126,7 +127,10 @@ def _rename_in_rows(names: Collection[str], shown: str, gone: Counter[str]) -> N
 
 
 def _without(value: Any, names: Collection[str], shown: str, *, is_person: bool) -> Any:
-    """Remove the names from a text or JSON. In JSON, only keys that contain usernames count."""
+    """Replace the names in a text or JSON. In JSON, only the values of PERSON_KEYS are searched.
+
+    PRIVATE_KEYS are removed with their values.
+    """
     match value:
         case str() if is_person:
             name = value if value in names else value.removeprefix(CANCELLED).removesuffix(".")

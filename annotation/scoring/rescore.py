@@ -75,7 +75,7 @@ def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> in
 def mark_due(project: Project) -> None:
     """Record, in the transaction that changes a rule, that the project must be rescored.
 
-    If the process ends before it has rescored, a worker does so.
+    If this process ends before it has rescored the project, a worker does so.
     """
     project.rescore_due_at = timezone.now()
     project.save(update_fields=["rescore_due_at"])
@@ -100,10 +100,10 @@ def rescore_now(*, project: Project, summary_ids: Sequence[int]) -> None:
 
 
 def rescore_held(*, project: Project, held: Sequence[Summary]) -> list[SummaryRecord]:
-    """Rescore summaries that `records.summaries` has locked, and return their records.
+    """Rescore summaries that the caller has locked with `records.summaries`, and return their records.
 
-    The caller must read the project after locking, because another process may have changed its rules and rescored
-    these summaries.
+    The caller must read `project` after locking. Before that, another process may have changed the project's rules
+    and rescored these summaries.
     """
     records = list(records_of(project, held))
     _store(project, records)

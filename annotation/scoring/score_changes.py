@@ -34,8 +34,9 @@ class ScoreChange:
 
 
 def scores_now(place: Check | Comparison | Summary) -> ShownScores:
-    """Load the scores that an answer can change: those of its summary or, for a check of the source, their means over
-    the set.
+    """Load the scores that an answer can change: the scores of its summary, or the means over the set.
+
+    The means over the set are loaded for a check of the source, because its answer changes all summaries.
     """
     scored = Q(summary=place.pk if isinstance(place, Summary) else place.summary_id)
     if isinstance(place, Check) and place.summary_id is None:

@@ -13,7 +13,7 @@ register = template.Library()
 
 
 class Guide(NamedTuple):
-    """The steps, and the first open step, which is None if the step of the current page is open.
+    """The steps, and the first open step, which is None if no step or the step of the current page is open.
 
     People who cannot take the steps get no steps.
     """

@@ -52,10 +52,10 @@ class Move:
 class SystemEffect:
     """The effect of the new guidelines on a system.
 
-    `change` has the change of its share of yes under the new guidelines as `first`, from `answers` answers, and under
-    the old ones as `second`; it is None without an answer under either. `average` is the leaderboard's value now, None
-    once the answers count. `expected` is that value plus the difference, within [0, 1], or unchanged if the difference
-    has no interval.
+    `change` compares the changes of the system's share of yes: `first` under the new guidelines, from `answers`
+    answers, and `second` under the old ones. It is None without an answer under the old ones. `average` is the
+    leaderboard's value now, None once the answers count. `expected` is `average` plus the difference of `change`,
+    within [0, 1]. If the difference has no interval, `expected` equals `average`.
     """
 
     system: str
@@ -69,7 +69,7 @@ class SystemEffect:
 class TrialCost:
     """The cost of a change of guidelines.
 
-    `changed` has the share of changed answers under the new guidelines as `first` and under the old ones as `second`.
+    `changed` compares the shares of changed answers: `first` under the new guidelines, `second` under the old ones.
     `new` and `old` count the answers. `moves` has the most frequent change first, `systems` the expected best first.
     """
 

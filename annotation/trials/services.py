@@ -114,8 +114,8 @@ def _versions(project: Project, old_version: int) -> tuple[Guideline, Guideline]
 def answer_again(*, project: Project, answer_id: str, by: User, label: str) -> AnswerAgain:
     """Save an answer that is given again. No score changes.
 
-    Raises NotFound, Invalid for an unknown label, Conflict (code `not_waiting`) if the answer is given already or can
-    no longer be given by this person, and the errors of `require`.
+    Raises NotFound for an unknown id, Invalid for an unknown label, Conflict (code `not_waiting`) if the answer is
+    given already or can no longer be given by this person, and the errors of `require`.
     """
     require(by, project, Verb.REVIEW)
     # The lock makes the second of two people who answer the same check at once see the first answer.

@@ -25,8 +25,8 @@ def make_watch(
 ) -> Watch:
     """Make a watch with these columns, whose ranges the form checks; omitted ones have the model's defaults.
 
-    They cannot be changed later, because alarms keep their rate only then. No `systems` means all systems of the
-    project. Raises Invalid with the `field`, and the errors of `require`.
+    The columns of a watch cannot be changed later, because alarms would not keep their rate. No `systems` means all
+    systems of the project. Raises Invalid with the `field`, and the errors of `require`.
     """
     require(by, project, Verb.RUN)
     row = Watch(project=project, **{"scores": list(SCORE_SIDES), **settings})

@@ -82,7 +82,7 @@ def document_values(watch: Watch, summaries: Collection[int], sample: Sample | N
 def _items(
     watch: Watch, score: str, summaries: Collection[int], sample: Sample | None
 ) -> Iterator[tuple[object, SampledItem]]:
-    """Yield the items of a score with their system, or their summary if a criterion rates it."""
+    """Yield the items of a score, each with its target length and system, or with its summary for a criterion."""
     if side := SCORE_SIDES.get(score):
         framed = (
             framed_items(watch.project, sample, side=side, among=summaries)

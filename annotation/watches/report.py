@@ -114,7 +114,7 @@ class WatchedScore:
 
     @property
     def latest(self) -> float | None:
-        """The mean of the newest period with one."""
+        """The mean of the newest period that has a mean."""
         return next((each.mean for each in reversed(self.points) if each.mean is not None), None)
 
 

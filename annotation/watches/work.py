@@ -1,7 +1,8 @@
-"""The job of a watch: it closes periods, has them judged and sampled, asks the anchors again and raises alarms.
+"""The job of a watch: it closes periods, has them judged and sampled, repeats the anchors (known checks) and raises
+alarms.
 
 Each step is a transaction that holds the project and the job, so a killed worker leaves whole steps, and another worker
-continues with the next one. `watch_period_once` makes a second row of a period impossible.
+continues with the next one. The constraint `watch_period_once` makes a second row of a period impossible.
 """
 
 from __future__ import annotations
@@ -125,7 +126,10 @@ def _end_judging(watch: Watch) -> bool:
 
 
 def _settle(watch: Watch) -> bool:
-    """Compute the values of a period whose sample is complete; without one, or if it is cancelled, by the judge."""
+    """Compute the values of a period whose sample is complete.
+
+    Without a sample, or with a cancelled one, the values come from the judge alone.
+    """
     for period in watch.periods.filter(state=WatchPeriod.State.ANSWERING).select_related("sample", "run"):
         sample = period.sample if period.sample and period.sample.cancelled_at is None else None
         if sample and sample.sampled_checks.filter(verdict=None).exists():
@@ -180,7 +184,10 @@ def _ask_anchors(watch: Watch) -> bool:
 
 
 def _fix_anchors(watch: Watch, period: WatchPeriod) -> bool:
-    """Choose the anchors at random among the reference's answered checks, or its judged ones without people."""
+    """Choose the anchors at random among the reference's checks that people answered.
+
+    If the watch asks no people, choose among the reference's checks that the judge answered.
+    """
     era = era_of(list(watch.periods.select_related("run").order_by("start")))
     own = Check.objects.filter(is_current=True, judge_label__isnull=False)
     if watch.checks:

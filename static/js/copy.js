@@ -1,4 +1,4 @@
-// A button with data-copy copies the text of the field that it names. Without scripts the button is hidden.
+// A button with data-copy copies the text of the field with this id. Without scripts the button is hidden.
 for (const button of document.querySelectorAll("button[data-copy]")) {
   button.hidden = false;
   button.addEventListener("click", () => {

@@ -9,7 +9,7 @@
     const way = wanted;
     wanted = null;
     if (detail !== "done") return;
-    // Find the link again, because saving may have replaced the target of its key.
+    // Saving may have given the link's key to another link, so find the link that has the key now.
     const { key } = way.dataset;
     const now = key && [...document.querySelectorAll(`a[data-key="${key}"]`)].find((each) => !each.hidden);
     (now || way).click();

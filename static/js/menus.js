@@ -1,4 +1,4 @@
-// Escape, or a click elsewhere, closes a menu of the top bar. Escape also moves the focus to the menu's name.
+// Escape, or a click elsewhere, closes a menu of the top bar. If the focus is in the menu, it moves to the menu's name.
 for (const sign of ["keydown", "click"]) {
   document.addEventListener(sign, ({ key, target }) => {
     if (sign === "keydown" && key !== "Escape") return;

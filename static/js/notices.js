@@ -18,7 +18,7 @@
     request.body.delete?.("csrfmiddlewaretoken");
   });
 
-  // An error response replaces nothing, unless the server names its place. 422 is a form with its errors.
+  // An error response replaces nothing, unless the server names a place for it. A response with 422 is a form with errors.
   document.addEventListener("htmx:before:response", (event) => {
     const { ctx } = event.detail;
     const { status } = ctx.response;

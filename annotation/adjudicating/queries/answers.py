@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class NamelessAnswer:
     """An answer without its author's name: a label, a percent, or a rating in words.
 
-    `evidence` has the numbers of the units that it cites.
+    `evidence` has the numbers of the units that the answer cites.
     """
 
     label: str | None
@@ -52,9 +52,9 @@ class NamelessAnswer:
 def answers_on(dispute: Dispute, person: User) -> tuple[NamelessAnswer, ...]:
     """Load the answers to the item of a dispute, as this adjudicator sees them.
 
-    On a check, these are the latest answers of each reviewer; on a unit, the submitted percents; on a criterion, the
+    On a check, these are the latest answer of each reviewer; on a unit, the submitted percents; on a criterion, the
     latest rating of each person. If the project compares people with the judge, the deciding judge's answer is
-    included. For a unit, the judge's answer is the share of yes, rounded to the percent scale.
+    included. For a unit, the judge's answer is the share of the unit's claims with yes, rounded to the percent scale.
     """
     place = dispute.place
     if isinstance(place, Check):

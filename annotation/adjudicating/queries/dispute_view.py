@@ -48,10 +48,10 @@ class LitPassage:
 class DisputeView:
     """A dispute on an adjudicator's screen, without names of systems, reviewers and judges.
 
-    `statement` is the claim, the reference unit or the question, and `context` has the units around it. `passages` has
-    the units of the text that the item is compared with, and `beside` the texts under `heading` that a question is read
-    with. `choices` has the answers of the question's scale, as value and words. `decisions` has all decisions, oldest
-    first; `standing` is the current one.
+    `statement` is the claim, the reference unit or the question. `context` has the units around it. `passages` has
+    the units of the text that the item is compared with. `beside` has the texts that a question is read with, and
+    `heading` is their title. `choices` has the answers of the question's scale, as value and words. `decisions` has
+    all decisions, oldest first; `standing` is the current one.
     """
 
     dispute_id: str

@@ -44,8 +44,8 @@ RATER_PAIRS_SHOWN = 60
 class RaterPair:
     """Two raters, compared on the items that both answered.
 
-    `equal` is the share of equal answers. `kappa` corrects it for chance; on ordered scales its weights are squared
-    distances.
+    `equal` is the share of equal answers. `kappa` corrects this share for chance. On ordered scales, kappa weights a
+    difference by the square of its distance.
     """
 
     first: str

@@ -18,7 +18,7 @@ class PersonAnswers:
     """A reviewer's number of answers, the share that differs from the judge, and the median seconds per answer.
 
     The newest answer to each check counts, blind or not. As in scores, unsure counts as not yes. The share is None
-    without a judge's answer to any of these checks, the seconds are None without a measured time.
+    if the judge answered none of these checks. The seconds are None without a measured time.
     """
 
     name: str

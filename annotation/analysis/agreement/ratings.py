@@ -71,7 +71,7 @@ class Scale:
     judge: Mapping[str, Value]
 
     def by_item(self) -> dict[str, list[RatedItem]]:
-        """The answers of each item, in the order of time."""
+        """Return the answers to each item, in the order of time."""
         found: dict[str, list[RatedItem]] = defaultdict(list)
         for rating in self.ratings:
             found[rating.item].append(rating)
@@ -135,7 +135,7 @@ def check_answers(project: Project, *, by_rater: bool = False) -> list[CheckAnsw
     """Load the first blind answer of each person to each check, in the order of time. One query.
 
     An imported answer counts as one person's answer without a time. With `by_rater`, the votes of its raters count
-    instead, if it has any. If a file was imported several times, its last answer counts.
+    instead, if it has any. If a file was imported several times, the answer of the last import counts.
     """
     rows = untouched_verdicts(project).order_by("pk")
     columns = (
@@ -179,8 +179,8 @@ def check_facts(project: Project) -> dict[int, CheckFacts]:
 def percent_ratings(project: Project) -> list[RatedItem]:
     """Load assessors' percents. One query.
 
-    An item is named `comparison:unit`, or `comparison:claim` if claims replace units. The comparison is a key, the unit
-    or claim a public id. Removed claims are omitted.
+    An item is named `comparison:unit`, or `comparison:claim` if claims replace units. The name has the comparison's key
+    and the public id of the unit or claim. Removed claims are omitted.
     """
     said = CoverageJudgment.objects.filter(
         COUNTING, ASKED_AT_PRESENT, had_seen=False, comparison__summary__document_set__project=project

@@ -45,9 +45,9 @@ LEVELS: Mapping[str, Level] = {
 
 
 def scales_of(project: Project) -> list[Scale]:
-    """Load every scale of the project, even without answers: verdicts by side, percents, then criteria.
+    """Load every scale of the project, also those without answers: verdicts by side, percents, then criteria.
 
-    It makes a fixed number of queries.
+    Makes a fixed number of queries.
     """
     facts = check_facts(project)
     return [*_verdict_scales(project, facts), *_percent_scales(project), *_rating_scales(project)]

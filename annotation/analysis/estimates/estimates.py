@@ -211,9 +211,10 @@ def _average(result: SampleEstimate) -> Average:
 
 
 def rating_estimates(project: Project) -> dict[str, Estimates]:
-    """Estimate the averages of criteria, by name, from the newest finished random sample of ratings of each.
+    """Estimate the average of each criterion from its newest finished random sample of ratings.
 
-    If fewer than 10 answers of a system lie below the best or above the worst answer, its interval is conservative.
+    The keys are the criteria's names. If fewer than 10 answers of a system lie below the best or above the worst
+    answer, the system's interval is conservative.
     """
     made: dict[str, Estimates] = {}
     for sample in rating_samples(project, criterion__in=criteria_in_force(project)):

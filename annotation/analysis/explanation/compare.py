@@ -43,7 +43,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class ComparedSet:
-    """The summaries of both systems in a document set."""
+    """The summaries of two systems in a document set. A system without a summary there is left out."""
 
     document_set: DocumentSet
     sides: tuple[Compared, ...]
@@ -58,10 +58,10 @@ def paired_differences(
     target_words: int | None,
     split: Split | None = None,
 ) -> dict[str, Average]:
-    """The mean of the score's differences, first minus second, over the document sets of both systems in each slice.
+    """Return the mean difference of a score in each slice: first minus second, over the sets that both summarised.
 
     Without a split, all document sets are in the slice "". Slices without a common document set are left out. The
-    intervals are a bootstrap over clusters, as on the leaderboard, with fewer samples above 1,000 document sets.
+    intervals come from a bootstrap over clusters, as on the leaderboard, with fewer resamples above 1,000 sets.
     """
     rows = Score.objects.filter(
         project=project,
@@ -125,7 +125,10 @@ def differing_checks(
 def compared_sets(
     checks: QuerySet[Check], first: System, second: System, *, target_words: int | None
 ) -> list[ComparedSet]:
-    """The document sets of these checks, those with the most checks first, each with both summaries. Two queries."""
+    """Return the document sets of these checks, those with the most checks first, with the systems' summaries.
+
+    Makes two queries.
+    """
     by_summary: dict[int | None, list[Check]] = defaultdict(list)
     for check in checks:
         by_summary[check.summary_id].append(check)

@@ -50,8 +50,8 @@ SOURCES: dict[UnitSource, str] = {
 class ExplainedClaim:
     """A claim with its current answer and all answers in the order of time.
 
-    `unit` is the number of the unit that it comes from, if known; `restates` is True if its words are those of the
-    unit. `comments` counts comments.
+    `unit` is the number of the unit that the claim comes from, if known. `restates` is True if the claim has the same
+    words as the unit. `comments` is the number of comments on the claim.
     """
 
     claim_id: str
@@ -216,7 +216,8 @@ class _Rows:
             Q(summary_id__in=[*references, summary.pk]) | Q(document_set_id=summary.document_set_id),
             is_active=True,
         )
-        # Show retired questions, but not removed claims.
+        # Use `all_claims`, because retired questions are shown. It also loads removed claims, but these are not
+        # shown, because no score contains them.
         claims = (
             Claim.all_claims.filter(claim_set__in=active)
             .select_related("claim_set__summary", "unit")

@@ -92,7 +92,7 @@ class SideBySide:
 def side_by_side(document_set: DocumentSet) -> SideBySide:
     """Compare all summaries of a document set: the reference claims that each misses, and its unsupported claims.
 
-    It makes three queries.
+    Makes three queries.
     """
     rows = Summary.objects.filter(document_set=document_set, is_summary=True).select_related(
         "system", "score"

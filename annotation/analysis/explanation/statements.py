@@ -54,7 +54,10 @@ class ExplainedAnswer:
 
     @property
     def sure(self) -> float | None:
-        """Return how sure the author is of the label, from 0 to 1; None if unknown, or if the label is unsure."""
+        """Return how sure the author is of the label, from 0 to 1; None if unknown.
+
+        This is the probability of the label yes or no, or else the confidence that the author gave.
+        """
         if self.probability is None or self.label not in ("yes", "no"):
             return self.confidence
         return self.probability if self.label == "yes" else 1 - self.probability
@@ -82,7 +85,7 @@ class ExplainedPercent:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedDispute:
-    """A dispute with its state and spread (0 to 1)."""
+    """A dispute with its state, its spread (0 to 1) and the number of answers."""
 
     dispute_id: str
     state: str
@@ -119,7 +122,7 @@ def with_overruled(checks: QuerySet[Check]) -> QuerySet[Check]:
 def says_who(sources: Iterable[str | None]) -> str:
     """Name who decided these final verdicts, in words that follow a sentence, such as ", says the judge".
 
-    It is "" if there are no verdicts, or only those of a rule.
+    Returns "" if there are no verdicts, or only verdicts of a rule.
     """
     given = set(sources)
     people = bool(given & {Check.Decider.ADJUDICATOR, Check.Decider.REVIEWER})

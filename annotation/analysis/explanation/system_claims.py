@@ -35,11 +35,12 @@ class SystemClaim:
 def system_claims(
     project: Project, system: System, *, side: str, verdict: str, after: str = ""
 ) -> tuple[list[SystemClaim], str, int, str]:
-    """Return one page of the system's claims whose final verdict is `verdict`, the start of the next page, the number
-    of these claims, and who says so (`says_who`).
+    """Return one page of the system's claims whose final verdict is `verdict`, and three facts about these claims.
 
-    The start is a check id, to be passed as `after`; it is "" after the last page. Claims are ordered by summary and
-    claim. It makes a fixed number of queries.
+    The facts are the start of the next page, the number of claims on all pages, and the words of `says_who`. The start
+    is a check id, to be passed as `after`; it is "" after the last page. Claims are ordered by summary and claim. Makes
+    a fixed number of queries.
+
     Raises Invalid for an unknown side, verdict or page.
     """
     if side not in SIDE_SCORES:

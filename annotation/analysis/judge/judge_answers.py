@@ -37,7 +37,7 @@ class AnswerBasis:
     `kind` is one of:
 
     - `all`: every check is answered
-    - `sample`: the newest finished sample had about equal chances; other answers are ignored
+    - `sample`: a finished sample had about equal chances; the newest such sample counts, and other answers are ignored
     - `uneven`: finished samples had unequal chances; other answers are included
     - `open`: no sample is finished
     - `chosen`: the checks were not sampled
@@ -155,7 +155,7 @@ def _basis(project: Project, side: str, answered: Mapping[int, object]) -> tuple
     made = list(samples.filter(sampled__gt=0).order_by("-pk").defer("frame", "chances"))
     if not made:
         return of_side(kind="chosen", frame=frame), {}
-    # Ignore unfinished samples: a new sample does not replace a finished one, as in estimates.
+    # Ignore unfinished samples, as estimates do: a new sample replaces an older one only when it is finished.
     finished = [sample for sample in made if sample.answered == sample.sampled]
     if not finished:
         newest = made[0]

@@ -77,8 +77,8 @@ Intervals are of 95 %.
 class Cost:
     """Tokens and cost of a version's calls for this project, at the judge's present prices.
 
-    `answered` is the number of checks that it answered. `of_thousand` is the cost of a thousand checks; None if there
-    are no calls or no prices.
+    `answered` is the number of checks that the version answered. `of_thousand` is the cost of a thousand checks; None
+    if there are no calls or no prices.
     """
 
     calls: int
@@ -289,7 +289,8 @@ def trust_in(basis: AnswerBasis, report: JudgeReport, usual_share: float | None)
     """Decide whether a judge can be relied on, from its report and the share of people's most frequent answer.
 
     - `no`: the judge is right no more often than a judge that always gives that answer
-    - `unknown`: the interval of its accuracy contains the share of that answer, or a figure is missing
+    - `unknown`: the interval of its accuracy contains the share of that answer, a figure is missing, or people's
+      answers do not represent all checks
     - `shifted`: it says yes significantly more or less often than people
     - `yes`: otherwise
     """

@@ -83,7 +83,7 @@ def _compared(criterion: str, system: str, pairs: list[tuple[float, float, str]]
 
 
 def _mean(values: Sequence[float], clusters: Sequence[str]) -> float:
-    # Average within document sets first, as the interval does.
+    # Average within clusters first, as the interval does.
     of_cluster: dict[str, list[float]] = defaultdict(list)
     for value, cluster in zip(values, clusters, strict=True):
         of_cluster[cluster].append(value)

@@ -31,7 +31,7 @@ class Average:
     """A macro mean over document sets with its bootstrap interval.
 
     `mean` is None without a value. `low` and `high` are None with too few clusters or without variation (see
-    `intervals`). `n` counts the document sets with a value, `left_out` counts the summaries without a value.
+    `intervals`). `n` counts the document sets with a value, and `left_out` the summaries without one.
     """
 
     mean: float | None
@@ -105,7 +105,7 @@ def averages(
 ) -> dict[str, dict[str, Average]]:
     """Average each system and column over the summaries of a set, then over the sets.
 
-    A cluster weighs as much as its number of document sets, so grouping does not change the mean. Intervals come from
+    The weight of a cluster is its number of document sets, so grouping does not change the mean. Intervals come from
     a bootstrap over clusters. For a system, resamples without any of its clusters are ignored.
     """
     return averages_of(set_means(observations, columns), confidence=confidence, draws=draws, seed=seed)

@@ -108,8 +108,9 @@ class SystemRow:
 
     @property
     def unsupported(self) -> float | None:
-        """Return the share of the system's claims that its sources do not support, or None if alignment is at least
-        LOW_ALIGNMENT.
+        """Return the share of the system's claims that its sources do not support.
+
+        It is None if alignment has no mean or is at least LOW_ALIGNMENT.
         """
         aligned = self.scores["alignment"].mean
         return None if aligned is None or aligned >= LOW_ALIGNMENT else 1 - aligned
@@ -319,7 +320,7 @@ def score_rows(project: Project, target_words: int | Targets | None, own: OwnSco
     for row in rows.iterator(chunk_size=_ROWS_AT_ONCE):
         summary, target, system, document_set, length, claims, unscored, flags = row[:first]
         if system not in systems or document_set not in sets:
-            # An import stored this score after the names were loaded. It will have the averages computed again.
+            # An import stored this score after the names were loaded. The averages are computed again after an import.
             continue
         place = *systems[system], *sets[document_set]
         yield ScoreRow(target, *place, length, claims, unscored, flags, row[first:], own.of(summary))

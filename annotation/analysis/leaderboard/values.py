@@ -83,7 +83,7 @@ class Basis:
 
     - `column`: the name of the value that is shown
     - `name`: the name of the value on screen; "" for scores that need no answers
-    - `caption`: a sentence about what its intervals cover
+    - `caption`: a sentence about what the value's intervals cover
     - `is_unchecked`: True if the value comes from a judge and there is no finished random sample of people's answers
     - `right`: the number of sampled claims on which the judge was right, of those that people `answered`; 0 unless the
       value comes from a checked judge
@@ -98,7 +98,7 @@ class Basis:
 
     @property
     def judged_by(self) -> str:
-        """Describe the judge if the value is its own and not an estimate; otherwise ""."""
+        """Describe the judge whose answers give the value; "" if the value is an estimate or comes from people."""
         if self.is_unchecked:
             return "an unchecked judge"
         return (
@@ -128,7 +128,7 @@ def bases_of(
     """Choose the source of every score of a table: people, the estimate (pooled if there are enough systems), or the
     judge with corrections, in this order.
 
-    `found` has the averages by system, `estimates` has the estimates of coverage and alignment.
+    `found` has the averages by system, and `estimates` the estimates of coverage and alignment.
     """
     made = _Chooser(project, target_words, found, estimates)
     versions = {name: Basis(name, words, WITHOUT_JUDGE) for name, words in VERSIONS.items()}

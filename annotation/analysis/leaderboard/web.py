@@ -146,9 +146,9 @@ def _these_documents(request: Request) -> bool:
 class Unchecked:
     """A ranked score that comes from an unchecked judge.
 
-    `score` needs a random sample, which the person may take if `may_take`. `sample` is the newest one as it is now,
-    with the number of its claims that the person can answer; None if there is none. `why_not` is the reason why the
-    finished sample checks nothing here; "" if the table does not know it yet.
+    `score` needs a random sample, which the person may take if `may_take`. `sample` is the newest random sample in
+    its present state, with the number of its claims that the person can answer; None if there is none. `why_not` is
+    the reason why this sample checks nothing here; "" if the table was computed before the sample.
     """
 
     score: str
@@ -256,7 +256,9 @@ class ShownTable:
 def shown_table(
     request: Request, project: Project, *, score: str = "", these_documents: bool = False
 ) -> ShownTable:
-    """Read the requested table, or the table of `score`, and wait a little for its first computation.
+    """Load the leaderboard by `score`, or else by the requested score, and find the requested target length in it.
+
+    The call waits a little for the first computation.
 
     If there is no result by then, `board` and `table` are None; a request for a file (`?format=`) raises NotReady. With
     `these_documents`, estimates are about exactly the project's document sets, otherwise about document sets like

@@ -36,7 +36,7 @@ class SliceCell:
     """A system in a slice. `mean` is None if the slice has fewer than 10 document sets of the system.
 
     In that case `few` is the mean over these document sets, which is too uncertain to compare. `few` is None if there
-    are no such sets, or if `basis` is an estimate.
+    are no such sets, or if the other cells show estimates.
     """
 
     slice: str
@@ -57,7 +57,7 @@ class SlicedSystem:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A value of the key. It has its number of document sets, and its weight in the weighted mean."""
+    """A value of the key, with its number of document sets and its weight in the weighted mean."""
 
     value: str
     document_sets: int
@@ -68,9 +68,9 @@ class Slice:
 class Slices:
     """The systems by the values of a key, the best of the leaderboard first.
 
-    `basis` names the value that is averaged: that of the leaderboard. If the leaderboard shows estimates but not every
-    cell has an estimate within its slice, it is the judge's with corrections. Differences always use the scores of
-    summaries. `moved` names the systems whose place changes with the given weights.
+    `basis` names the averaged value. This is the value of the leaderboard. But if the leaderboard shows estimates and
+    some cell has no estimate within its slice, `basis` is the judge's value with corrections. Differences always use
+    the scores of summaries. `moved` names the systems whose place changes with the given weights.
     """
 
     key: str
@@ -106,8 +106,8 @@ def slices(
 
     `means` has the averages of each document set at the table's target length; without it, they are loaded.
     `weights` has a weight by slice. `count_by` names a numeric metadata key instead, whose sum over document sets is
-    the weight of a slice. Without either, no weighted mean is made. Raises Invalid for weights that are negative or all
-    0, and for a `count_by` that is not a count in some document set.
+    the weight of a slice. Without either, no weighted mean is made. Raises Invalid for weights that are negative,
+    infinite or all 0, and for a `count_by` that is not a count in some document set.
     """
     means = means or means_at(project, table.target_words)
     values = {system: of_system for system, of_system in means.of(score).items() if of_system}

@@ -33,7 +33,8 @@ PARTS = 4
 class Split:
     """The split of the document sets by a key. Document sets have the names of the imported file.
 
-    `values` has the value of each document set that has one, `groups` the group of every document set, "" without.
+    `values` has the value of each document set that has one. `groups` has the group of every document set, "" if a
+    document set has none.
     """
 
     key: str
@@ -74,7 +75,7 @@ class Split:
 def splits(project: Project) -> dict[str, Split]:
     """Split the document sets by each key that splits them: `group`, and metadata keys with numbers or repeated texts.
 
-    The keys with most values that are large enough to compare come first. One query.
+    Keys come first if more of their values have enough document sets to be compared. One query.
     """
     rows = list(
         DocumentSet.objects.filter(project=project)

@@ -114,7 +114,7 @@ class AssignmentUnassign(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Unassign an open assignment.
 
-        Needs the verb "assign". Its answers are kept but do not count.
+        The assignment's answers are kept but do not count. Needs the verb "assign".
         """
         project = self.enter(Verb.ASSIGN)
         assignment = unassign(assignment=assignment_in(project, public_id), by=self.person)
@@ -128,7 +128,7 @@ class AssignmentPull(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Take the next set of the queue.
 
-        A person has at most one open set of the queue. It returns to the queue after the project's
+        A person has at most one open set of the queue. The set returns to the queue after the project's
         `lease_minutes` without work.
         """
         project = self.enter(Verb.ASSESS)

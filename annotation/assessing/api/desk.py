@@ -53,7 +53,7 @@ class GateField(NamedChoice):
     """The state of a stage.
 
     "none": nothing is asked; "shut": another stage must be completed first; "open"; "done"; "rule": all units are
-    marked, so the answer is 0 automatically.
+    marked, so a rule gives the lowest answer.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -186,7 +186,7 @@ class ReadingDetail(serializers.Serializer[SeeForm]):
 
 
 class ActRow(serializers.Serializer[Any]):
-    """An act: a change of one answer. `follows` is the version that it changes; 0 for a new answer.
+    """An act: a change of one answer. `follows` is the version that the act changes; 0 for a new answer.
 
     Kind `unit` takes `unit`, `percent` (null in a draft), `marks` and `note`; kind `rating` takes `criterion` and
     `value`.

@@ -140,10 +140,11 @@ class SummaryUnit:
 
 @dataclass(frozen=True, slots=True)
 class AskedCriterion:
-    """A criterion with the assessor's answer and its version.
+    """A criterion with the assessor's answer `value`, and the `version` of this answer.
 
-    `choices` has values and words; it is empty if people type a percent from 0 to 100. `reads` is "summary" if
-    the summary alone is shown, otherwise the text that is shown beside it (reference, source, unmarked).
+    `choices` has values and words; it is empty if people type a percent from 0 to 100. `reads` names what an assessor
+    reads to answer: "summary" (the summary alone), "reference" or "source" (this text beside the summary), or
+    "unmarked" (the unmarked units of the summary).
     """
 
     criterion_id: str
@@ -163,7 +164,7 @@ class SeeForm:
 
     - `units`: empty until the questions before the reference are answered
     - `comparisons`: all comparisons of the same summary, including this one
-    - `previous_id`, `next_id`: its neighbours in the set
+    - `previous_id`, `next_id`: the neighbours of this comparison in the set
     - `elsewhere`: the numbers of summary units that are marked in other comparisons of the summary
     - `unmarked`: the numbers of summary units that are not marked in any comparison
     - `summary_length`: in the project's length unit
@@ -416,7 +417,10 @@ def _neighbours(here: SetWork, reading_id: str) -> tuple[str | None, str | None]
 
 
 def _asked(piece: JudgedComparison) -> Iterable[AskedCriterion]:
-    """Yield the criteria of this comparison. Those after the reference belong to the last comparison of a summary."""
+    """Yield the criteria of this comparison.
+
+    Only the last comparison of a summary has the criteria after the reference, once the earlier ones are answered.
+    """
     summary = piece.summary
     for row in summary.criteria:
         if row.asked == Criterion.Asked.AFTER and (not piece.is_last or summary.is_before_open):

@@ -131,7 +131,7 @@ def assignment_in(project: Project, public_id: str) -> Assignment:
 
 
 def member_named(project: Project, username: str, *, field: str) -> User:
-    """Return the member with this username. Raises Invalid, which names `field`."""
+    """Return the member with this username. Raises Invalid (field `field`) if there is no such member."""
     person = User.objects.filter(username=username, memberships__project=project).first()
     if person is None:
         raise Invalid(f"{username or 'Nobody'} is not a member of {project.name}.", field=field)
@@ -139,7 +139,7 @@ def member_named(project: Project, username: str, *, field: str) -> User:
 
 
 def set_named(project: Project, external_id: str) -> DocumentSet:
-    """Return the document set with this external id. Raises Invalid."""
+    """Return the document set with this external id. Raises Invalid if there is no such set."""
     document_set = DocumentSet.objects.filter(project=project, external_id=external_id).first()
     if document_set is None:
         raise Invalid(f"There is no document set {external_id!r}.", field="document_set")

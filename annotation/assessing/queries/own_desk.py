@@ -36,7 +36,7 @@ class OwnDesk:
 
     @property
     def later(self) -> tuple[SetWork, ...]:
-        """Return the other unstarted sets, which the page shows in one line each."""
+        """Return the unstarted sets that are neither leased nor next. The page shows one line for each."""
         return self._waiting[1:]
 
     @property

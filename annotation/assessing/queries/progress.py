@@ -217,9 +217,10 @@ class AssessingProgress:
     def read(
         cls, project: Project, assignment_ids: Collection[int], *, readings: Collection[str] = ()
     ) -> AssessingProgress:
-        """Load the progress without marks, in two queries. With `readings`, load only the summaries of these.
+        """Load the progress without marks, in two queries.
 
-        The numbers of summaries are then wrong.
+        With `readings`, only the summaries of these readings are loaded. Their `number` is then not their place in the
+        assignment.
         """
         criteria, ratings = _asked_and_rated(project, assignment_ids)
         assignments: dict[int, AssignmentProgress] = defaultdict(AssignmentProgress)

@@ -29,7 +29,10 @@ def open_assignment(assignment: Assignment) -> None:
 
 
 def enter(assignment: Assignment, by: User) -> None:
-    """Check that the assignment is the person's own. Raises NotFound and NotAllowed."""
+    """Check that the person may work in the assignment.
+
+    Raises NotFound if it is another person's, and the errors of `require`.
+    """
     if assignment.assessor_id != by.pk:
         raise NotFound("There is no such assignment.")
     require(by, assignment.document_set.project, Verb.ASSESS)

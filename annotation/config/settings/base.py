@@ -254,7 +254,7 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Coverdict API",
     "DESCRIPTION": "Summaries judged claim by claim: projects, runs, verdicts, scores and exports.",
     "VERSION": annotation.__version__,
-    # The types of OpenAPI 3.1 are those of JSON Schema, which also describes facts.
+    # OpenAPI 3.1 has the types of JSON Schema, which also describes our dataclasses.
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,

@@ -88,7 +88,10 @@ def _address(written: str) -> str:
 
 
 def browser_of(agent: str) -> str:
-    """Name a user agent readably, such as "Firefox on Linux". An unknown agent is named by its first word."""
+    """Return the browser and system of a user agent, such as "Firefox on Linux".
+
+    If one of them is unknown, the result is the agent's first word, or "unknown" for an empty text.
+    """
     browser = next((name for sign, name in _BROWSERS if sign in agent), "")
     system = next((name for sign, name in _SYSTEMS if sign in agent), "")
     if browser and system:

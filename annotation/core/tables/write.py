@@ -15,7 +15,7 @@ CONTENT_TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json; ch
 
 
 def write_table(rows: Sequence[Mapping[str, Cell]], *, columns: Sequence[str], format_name: str) -> bytes:
-    """Write the rows with these columns in the format `format_name`; missing values are empty or null.
+    """Write the rows with these columns in the format `format_name`. Missing values are empty in CSV, null in JSON.
 
     Raises Invalid (field `format`) for an unknown format.
     """

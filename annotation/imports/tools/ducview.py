@@ -46,7 +46,10 @@ def ducview_root(head: str) -> str:
 
 
 def read_ducview(content: str) -> PyramidFile:
-    """Read the pyramid of a `.pyr` or `.pan`, and the peer annotation of a `.pan`. Raises ImportRefused."""
+    """Read the pyramid of a `.pyr` or `.pan`, and the peer annotation of a `.pan`.
+
+    Raises ImportRefused for unreadable XML, and for content without a pyramid, content units or expected annotation.
+    """
     if "<!ENTITY" in content:
         raise unreadable(
             "declares entities, which could swell or lead elsewhere. Write the characters themselves."

@@ -98,7 +98,7 @@ def _flat(tool: Tool, records: Iterator[Record], table: Table) -> Iterator[Recor
 
 
 def _check(said: Said) -> None:
-    """Raise TypeError for a name or sentence that is no text, and for an offset that is no number."""
+    """Raise TypeError for a name or sentence that is no usable text, and for an offset that is no number from 0."""
     texts = [name for criterion, rater, _ in said.ratings for name in (criterion, rater)]
     texts += [text for sentence, _, reason in said.claims for text in (sentence, reason)]
     texts += [text for mark in said.marks for text in (mark.rater, *mark[3:6])]
@@ -368,7 +368,7 @@ def _tofueval(rows: list[Values], said: Said) -> Rows:
 
 def _xsum_marks(values: Values, said: Said) -> Rows:
     kind = str(values["hallucination_type"] or "").strip()
-    # This file escapes apostrophes, the study's other file does not.
+    # This file escapes apostrophes, but the study's other file does not.
     summary, words = (str(values[name]).replace("\\'", "'") for name in ("summary", "hallucinated_span"))
     given = (str(values.get(f"hallucinated_span_{side}")) for side in ("start", "end"))
     start, end = (int(cell) if cell.isdecimal() else 0 for cell in given)

@@ -32,7 +32,7 @@ class RunEstimate:
 
     - `cost`: None for judges without a price
     - `known`: the number of summaries with stored verdicts of this judge; they make the run cheaper
-    - `erased`: the number of its erased replies in the project, which must be paid for again
+    - `erased`: the number of this judge's erased replies in the project, which must be paid for again
     - `is_measured`: True if length and duration of replies come from the judge's latest calls, False if assumed
     """
 
@@ -59,9 +59,9 @@ def run_estimate(
 ) -> RunEstimate:
     """Estimate a run with these parts over the project; for a panel, add up its members.
 
-    `only` limits it to summaries with these keys, whose document sets must have claims already. `tokens_told` is the
-    number of additional tokens in each prompt, such as those of examples. `repeat_share` is the share of summaries that
-    are asked about twice.
+    `only` limits the run to summaries with these keys, whose document sets must have claims already. `tokens_told` is
+    the number of additional tokens in each prompt, such as those of examples. `repeat_share` is the share of summaries
+    that are asked about twice.
     """
     rows = Summary.objects.filter(document_set__project=project, is_summary=True).order_by()
     documents = Document.objects.filter(document_set__project=project).order_by()

@@ -114,9 +114,9 @@ class RunProgress:
 
     @property
     def share_unusable(self) -> float:
-        """The share of unusable answers, or of failing among tried document sets, whichever is larger.
+        """The larger of two shares: unusable answers among all answers, and failing document sets among those tried.
 
-        It is in [0, 1]; 0 until the first answer or attempt ends.
+        It is in [0, 1]; 0 before the first answer and the first finished attempt.
         """
         answers = self.unscored / self.asked if self.asked else 0.0
         return max(answers, self.failing / (self.failing + self.done) if self.failing else 0.0)
@@ -140,7 +140,7 @@ class RunProgress:
 
 
 def is_under_way(run: Run) -> bool:
-    """True if the run has not ended; the row is read again."""
+    """True if the run has not ended by now, according to the database and not to the loaded row."""
     return Run.objects.filter(pk=run.pk, state=Run.State.ACTIVE).exists()
 
 
@@ -198,9 +198,9 @@ def run_progress(run: Run) -> RunProgress:
 
 
 def is_without_use(run: Run) -> bool:
-    """True if each of the latest SETS_WITHOUT_USE document sets of the run failed or had no usable answer.
+    """True if each of the latest SETS_WITHOUT_USE document sets of the run failed, or had only unusable answers.
 
-    Sets that ended before the run was last resumed are ignored.
+    Sets that ended before the run was last resumed are ignored. It is False while fewer sets have ended.
     """
     resumed = Event.objects.filter(project=run.project_id, verb="resume run", target_id=run.public_id)
     since = resumed.aggregate(last=Max("created_at"))["last"] or run.created_at

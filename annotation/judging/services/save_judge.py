@@ -1,7 +1,7 @@
 """Add, change, archive and restore judges.
 
-Owners and managers change the judges of their project, administrators the shared judges. Only this module has the
-rules for profiles: the page, the API and the admin use `profile_faults`.
+Owners and managers change the judges of their project, and administrators change the shared judges. Only this module
+has the rules for profiles: the page, the API and the admin use `profile_faults`.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def is_used(judge: Judge) -> bool:
 def as_changed(judge: Judge, changes: Mapping[str, object], api_key: str | None = None) -> Judge:
     """Build an unsaved copy of the row with these columns of `PROFILE` and this key.
 
-    Raises Invalid for other columns, and for an invalid key.
+    Raises Invalid for other columns, for an invalid key, and for a key that this judge cannot store.
     """
     wanted = copy(judge)
     for name, value in changes.items():

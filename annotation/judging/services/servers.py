@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 def allowed_urls() -> list[str]:
-    """The base URLs that judges may call: first those of the settings, then those of administrators."""
+    """The base URLs that judges may call: first those in the settings, then those that administrators added."""
     return [*settings.COVERDICT_JUDGE_URLS, *AllowedServer.objects.values_list("url", flat=True)]
 
 

@@ -160,9 +160,10 @@ def cancel_run(*, run: Run, by: User | None) -> Run:
 def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> Run:
     """Queue the failed and cancelled jobs of a run again; stored answers are not asked for again.
 
-    `max_cost` is a new cap for the whole run, including its cost so far. Raises Conflict if there are no such jobs
-    (code `nothing_to_resume`) or another run of the judge is active (`run_active`). Raises Invalid (`invalid_cap`) if
-    the cap is not above the cost so far, or if the judge has no price.
+    A cancelled or stopped run is resumed even without such jobs. `max_cost` is a new cap for the whole run, including
+    its cost so far. Raises Conflict if any other run has no such jobs (code `nothing_to_resume`), or if another run of
+    the judge is active (`run_active`). Raises Invalid (`invalid_cap`) if the cap is not finite or not above the cost so
+    far, or if the judge has no price.
     """
     require(by, run.project, Verb.RUN)
     project = _locked(run.project)
@@ -198,7 +199,7 @@ def names_once(metrics: Sequence[str]) -> list[str]:
 
 
 def number_in(form: Mapping[str, str], name: str) -> Any:
-    """Read a number of `NUMBERS` in a form; None if it is empty. Raises Invalid."""
+    """Read a number of `NUMBERS` in a form; None if it is empty. Raises Invalid if it is not such a number."""
     kind, message, code = NUMBERS[name]
     typed = form.get(name, "").strip()
     try:

@@ -41,7 +41,7 @@ LOOK_SECONDS = 0.1
 
 
 class ScoreBar(NamedTuple):
-    """A score that every system's mean must reach."""
+    """A minimum of the option `--fail-under`: every system's mean of `score` must be at least `least`."""
 
     score: str
     least: float

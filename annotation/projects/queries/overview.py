@@ -37,9 +37,9 @@ CHECKS_COUNTED_UP_TO = 9999
 class ProjectCard:
     """A project in the list, with its size and the work that waits for this person.
 
-    `open_summaries` counts the comparisons in the person's open assignments. `disputes` counts open disputes, and
-    `checks` those of claims without a person's answer, up to CHECKS_COUNTED_UP_TO + 1; both are 0 for a person who may
-    not decide or answer them.
+    `open_summaries` counts the comparisons in the person's open assignments. `disputes` counts open disputes. `checks`
+    counts the checks of claims that no person has answered, up to CHECKS_COUNTED_UP_TO + 1. Both are 0 for a person who
+    may not decide or answer them.
     """
 
     project: Project

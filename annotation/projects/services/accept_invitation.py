@@ -73,7 +73,9 @@ def accept_with_new_account(
 def new_account(
     *, username: str, password: str, full_name: str = "", email: str = "", **rights: bool
 ) -> User:
-    """Create an account. Raises Invalid for an unusable name or password, and Conflict (code `name_taken`)."""
+    """Create an account. Raises Invalid for an unusable name or password, and Conflict (code `name_taken`) for a used
+    name.
+    """
     username = username.strip()
     user = User(username=username, email=email.lower(), **rights)
     user.set_unusable_password()
@@ -95,7 +97,10 @@ def new_account(
 
 
 def set_name(person: User, full_name: str) -> None:
-    """Set first and last name from a full name, and validate the fields without saving. Raises Invalid."""
+    """Set first and last name from a full name, and validate all fields without saving.
+
+    Raises Invalid for the first field with an unusable value.
+    """
     person.first_name, _, person.last_name = " ".join(full_name.split()).partition(" ")
     try:
         person.clean_fields()

@@ -151,12 +151,12 @@ def change_project(
 ) -> Project:
     """Change the rules and criteria of a project, and log old and new values.
 
-    Scores and disputes are rebuilt unless only rules in `UNSCORED_RULES` change.
+    Scores and disputes are rebuilt unless only rules in `UNSCORED_RULES` change. Raises Invalid for a name that is
+    not in `RULES` and for a value out of range, and the errors of `set_criteria`. Raises Conflict with a code:
 
-    Raises Invalid for a name that is not in `RULES`, and for a value out of range. Raises Conflict (code `judged`) if
-    judged texts would change, because of another over-length policy, another length unit, or another default target
-    length to which summaries are cut. Raises it also if existing percents do not fit the new scale. Raises Conflict
-    (code `sample_open`) if the judge's verdict would be shown at once while a random sample waits for blind answers.
+    - `judged`: another over-length policy or length unit, or another default target length to which summaries are
+      cut, would change judged texts; or existing percents do not fit the new scale
+    - `sample_open`: the judge's verdict would be shown at once, while a random sample waits for blind answers
     """
     with transaction.atomic():
         project, moved = _with(project, by, changes)

@@ -42,7 +42,7 @@ def unarchive_project(*, project: Project, by: User | None) -> Project:
 def delete_project(*, project: Project, name: str, by: User | None) -> Project:
     """Hide a project from everybody. It is removed permanently after 30 days.
 
-    Raises Invalid if `name` is not its name, and Conflict (code `busy`) during a run.
+    Raises Invalid if `name` is not the project's name, and Conflict (code `busy`) during a run.
     """
     require(by, project, Verb.CLOSE_PROJECT)
     if name.strip() != project.name:
@@ -52,8 +52,9 @@ def delete_project(*, project: Project, name: str, by: User | None) -> Project:
 
 @transaction.atomic
 def restore_project(*, project: Project, by: User | None) -> Project:
-    """Restore a project within 30 days of its deletion. A second call changes nothing. Raises Conflict (code
-    `too_late`).
+    """Restore a project within 30 days of its deletion. A second call changes nothing.
+
+    Raises Conflict (code `too_late`) after these 30 days.
     """
     if project.deleted_at is not None and removed_at(project.deleted_at) <= shared_now():
         raise Conflict(f"{project.name} is being removed: its 30 days are over.", code="too_late")

@@ -29,7 +29,7 @@ def set_criteria(project: Project, criteria: Sequence[metrics.Criterion]) -> lis
 
     Returns the lists of names before and after, or None if nothing changes. The caller must have locked the
     project. A changed criterion becomes a new version, and an omitted criterion is retired; both keep their
-    ratings. Disputes over retired versions are deleted, and their incomplete samples are cancelled. Raises Invalid
+    ratings. Disputes over retired versions are deleted, and incomplete samples for them are cancelled. Raises Invalid
     (field `criteria`) for an unusable criterion. Raises Conflict (code `judged`) if a question is added before the
     reference but assessors of open sets have seen references already.
     """

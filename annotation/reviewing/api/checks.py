@@ -89,7 +89,10 @@ class VerdictRow(serializers.Serializer[Verdict]):
 
 
 class CheckDetail(CheckRow):  # type: ignore[misc,valid-type]
-    """A check with all its answers, oldest first, including withdrawn answers."""
+    """A check with its answers, oldest first, including withdrawn ones.
+
+    Answers of others are left out while the viewer may not see them.
+    """
 
     verdicts = serializers.SerializerMethodField()
 

@@ -27,8 +27,8 @@ class SummaryToRate:
 
     All `questions` are about the same texts: the summary alone, or the summary and the texts in `beside`, which are the
     documents of the source or the references. Questions that are asked before the reference is seen come before all
-    others. `more` is the number of questions about this summary that follow, `left` the number of summaries with open
-    questions.
+    others. `more` is the number of questions about this summary that follow. `left` is the number of summaries with
+    open questions.
     """
 
     summary_id: str
@@ -43,8 +43,8 @@ class SummaryToRate:
 def next_to_rate(project: Project, person: User, *, after: str = "") -> SummaryToRate | None:
     """Find the next summary with open questions for the person; None if none is left.
 
-    Empty summaries are omitted. Summaries that a random sample waits for come first, those up to the id `after`
-    last. All reviewers get the summaries in the same random order, so that their answers can be compared.
+    Empty summaries are omitted. Summaries that a random sample waits for come first, and summaries up to the id `after`
+    come last. All reviewers get the summaries in the same random order, so that their answers can be compared.
     """
     criteria = list(asked_of_reviewers(project))
     if not criteria:

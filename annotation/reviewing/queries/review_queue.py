@@ -72,7 +72,7 @@ SIDES = Choices(
     ],
 )
 ORDERS = (
-    # All coverage checks of a set come first, summary by summary, and then all its alignment checks.
+    # In each set, the alignment checks come first, summary by summary, and then the coverage checks.
     Order(
         "set",
         "By document set",

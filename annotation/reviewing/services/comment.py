@@ -20,7 +20,10 @@ LONGEST_COMMENT = 4000
 
 @transaction.atomic
 def comment_on_claim(*, project: Project, claim: Claim, by: User, text: str) -> Comment:
-    """Comment on a claim. Raises NotFound, and Invalid for an empty or too long text."""
+    """Comment on a claim.
+
+    Raises NotFound if the project has no such claim, and Invalid for an empty or too long text.
+    """
     require(by, project, Verb.COMMENT)
     claim = claim_of(project, claim.public_id)
     if_long = f"A comment takes at most {LONGEST_COMMENT:,} characters."

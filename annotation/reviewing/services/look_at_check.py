@@ -48,8 +48,8 @@ def reveal(*, check: Check, to: User, look: Look | None) -> Look:
 def see_summary(*, project: Project, summary: Summary, by: User) -> None:
     """Record that the person opens the explanation of a summary's scores, which shows all answers to its checks.
 
-    Checks of its questions against the source are included. Nothing is recorded if the person may not open the
-    explanation.
+    Checks of the document set's questions against the source are included. Nothing is recorded if the person may not
+    open the explanation.
     """
     standing = standing_in(by, project)
     if Verb.VIEW_SCORES in standing.verbs:

@@ -89,9 +89,9 @@ def judged_shares(project: Project, criterion: Criterion) -> dict[int, float]:
 def framed_ratings(project: Project, sample: Sample) -> SampleFrame:
     """Build the items of a sample of ratings: the summaries of its frame, by target length and system.
 
-    Answers and the judge's ratings are in [0, 1]. A document is a document set or its group; the share of an item is
-    its weight in the mean over the sets of its document and the system's summaries of a set. `came_after` counts the
-    summaries that are not in the frame.
+    Answers and the judge's ratings are in [0, 1]. A document is a document set or its group. The mean of a document is
+    taken over its sets, and in each set over the system's summaries; the share of an item is its weight in this mean.
+    `came_after` counts the summaries that are not in the frame.
     """
     judged = dict(cast("list[tuple[str, float | None]]", sample.frame))
     fact = cast("Criterion", sample.criterion).fact

@@ -19,7 +19,7 @@ def extend_sample(*, project: Project, by: User | None, side: Check.Side) -> Sam
     Raises Conflict (code `nothing_to_extend`) if it proposes none, and the errors of `sample_checks`.
     """
     require(by, project, Verb.ASSIGN)
-    # The lock makes a second request wait, which then finds the unfinished sample of the first.
+    # This call locks the project, so that a second request waits and then finds the unfinished sample of the first.
     need_blind_answers(project)
     proposed = extension(project, side)
     if proposed is None:

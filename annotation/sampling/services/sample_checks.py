@@ -48,14 +48,14 @@ def sample_checks(
     """Sample a share of the project's checks for reviewers, with recorded inclusion probabilities.
 
     The frame has every current check, except checks that a rule decides. A `side` restricts the frame to this side,
-    and `among` to the summaries with these keys. The judge's current probabilities of yes are stored with it. Every
-    system gets its part of the sample at every target length. `uniform` gives each check the same chance; `active`
-    distributes half of the sample evenly and half by the judge's uncertainty. If a check has blind answers already,
-    the sample uses the first of them (see `blind_answers`), because its author cannot answer blind again. The same
-    seed and frame give the same sample. A sample that `extends` another one replaces it in estimates of the systems
-    in its frame.
+    and `among` to the summaries with these keys. The judge's current probabilities of yes are stored with the frame.
+    Every system gets its part of the sample at every target length. `uniform` gives each check the same chance;
+    `active` distributes half of the sample evenly and half by the judge's uncertainty. If a check has blind answers
+    already, the sample uses the first of them (see `blind_answers`), because its author cannot answer blind again. The
+    same seed and frame give the same sample. A sample that `extends` another one replaces it in estimates of the
+    systems in its frame.
 
-    Raises Invalid with the wrong `field`, and the errors of `need_blind_answers` and `require`.
+    Raises Invalid with the name of the wrong argument in `field`, and the errors of `need_blind_answers` and `require`.
     """
     require(by, project, Verb.ASSIGN)
     design = design_of(method)
@@ -116,7 +116,7 @@ def sample_checks(
 
 
 def design_of(method: str) -> Design:
-    """Return the design with this name. Raises Invalid."""
+    """Return the design with this name. Raises Invalid (field `method`) for an unknown name."""
     known: Design | None = next((design for design in get_args(Design) if design == method), None)
     if known is None:
         raise Invalid(f"The method is one of {', '.join(get_args(Design))}, not {method!r}.", field="method")
@@ -126,7 +126,7 @@ def design_of(method: str) -> Design:
 def need_blind_answers(project: Project) -> None:
     """Raise Invalid (code `shown`) if reviewers see the judge's verdict at once, because nobody could answer blind.
 
-    The setting is locked until the transaction ends.
+    The project's row is locked until the transaction ends, so that nobody can change this setting meanwhile.
     """
     held = Project.objects.select_for_update(no_key=True).only("reveal").get(pk=project.pk)
     if held.reveal == Project.Reveal.SHOWN:

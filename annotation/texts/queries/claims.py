@@ -93,7 +93,7 @@ class ClaimText:
         return sum(claim.waiting for group in self.groups for claim in group.claims)
 
     def holding(self, wanted: str) -> list[ClaimGroup]:
-        """Keep only the claims that contain `wanted`, ignoring case; keep all if `wanted` is empty."""
+        """Return the groups with only the claims that contain `wanted`, ignoring case; all groups if it is empty."""
         words = wanted.casefold()
         found = [
             replace(group, claims=tuple(claim for claim in group.claims if words in claim.text.casefold()))

@@ -67,8 +67,8 @@ SummarySide = tuple[int, str]
 def add_claim(*, owner: ClaimOwner, by: User | None, text: str, unit: int | None = None) -> Claim:
     """Add a claim to a summary, or to the documents of a set.
 
-    `unit` is the number of its unit; it is required in a reference whose claims are linked to units. The claim is
-    compared with the same texts as the text's other claims; the first claim of a text is compared with all possible
+    `unit` is the number of the claim's unit; it is required in a reference whose claims are linked to units. The claim
+    is compared with the same texts as the text's other claims; the first claim of a text is compared with all possible
     texts.
 
     Raises Invalid for a missing or unknown unit, and the errors of `reword_claim`.

@@ -1,8 +1,9 @@
-// Stores each act of an assignment in this browser until the server has saved it. An act sets a value and names the
-// version that it follows, so the server can get it twice. An item has at most one act in flight, which is sent again
-// until the server answers. If an act follows an older version, the assessor must choose one of the two values.
-// Events: "change" (of the waiting acts or the state), "saved" (the server's answer, and `done`: pairs of entry and
-// result).
+// Stores each act of an assignment in this browser until the server has saved it.
+// An act sets a value and names the version that it follows. The server therefore recognises an act that arrives a
+// second time, and an act can be sent again until the server answers. At most one act on an item is in flight. If an
+// act follows an older version, the assessor must choose one of the two values.
+// Events: "change" when the waiting acts or the state change; "saved" when the server has answered, with the answer
+// and `done`, a list of [entry, result].
 class Acts extends EventTarget {
   static #PREFIX = "coverdict:acts:";
   static #BATCH = 200;
@@ -44,7 +45,7 @@ class Acts extends EventTarget {
   // Returns the last act on an item that the server has not saved yet.
   waiting(key) { return this.#entries.findLast((entry) => entry.key === key); }
 
-  // `version` is the version in the page. An unsent act on the same item is replaced.
+  // `version` is the version of the item in the page. An unsent act on the same item is replaced.
   push({ key, label, version, act }) {
     const before = this.#entries.findLast((entry) => entry.key === key && !entry.newer);
     const same = this.waiting(key);
@@ -75,7 +76,7 @@ class Acts extends EventTarget {
     location.reload();
   }
 
-  // Resolves when no act is waiting, or when acts cannot be sent now.
+  // Resolves when no act is waiting except those in conflicts, or when acts cannot be sent now.
   async settled() {
     while (this.#batch().length && !this.isFailing) {
       await new Promise((resolve) => this.addEventListener("change", resolve, { once: true }));

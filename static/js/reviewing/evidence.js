@@ -54,7 +54,7 @@
   document.addEventListener("submit", () => leave(document.querySelector("#claim-room [data-evidence]")), { capture: true });
   document.addEventListener("input", ({ target }) => target.matches("[data-evidence]") && unknown()?.remove());
 
-  // Capture the key before it leaves the field, which would show the error again.
+  // Capture Escape before keys.js leaves the field, because leaving the field would show the error again.
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !unknown()) return;
     unknown().remove();

@@ -26,7 +26,8 @@
   // The number of remaining claims. It is counted here, because a claim that is fetched ahead does not know it.
   let left = leftOf(room())?.textContent ?? "";
 
-  // The request also records that this claim is in view, and renews the person's leases of both claims.
+  // Fetches the next claim and leases it. The request also records that the claim on screen is in view, and extends the
+  // lease of that claim.
   function fetchAhead() {
     const { check, nextUrl } = room().dataset;
     // Wait until the answers are saved, because otherwise the server could return an answered claim again.
@@ -109,7 +110,7 @@
     if (!page) tellKeys("go");
   }
 
-  // Fetch the last page again after the last answer is saved, because only then it knows the finished parts.
+  // Fetch the last page again after the last answer is saved, because only then the server knows which parts are done.
   async function tellEnd(page) {
     const told = await desk.ask(page.dataset.nextUrl, {}).then(understood, () => null);
     if (!told || !("end" in told.dataset) || room() !== page) return;

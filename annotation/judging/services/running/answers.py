@@ -29,10 +29,11 @@ OF_RATINGS = ("value", "reason", "evidence", "confidence", "expected")
 class Judged:
     """The judge's results for one summary.
 
-    By claim, `sides` has the sides of all checks, `answers` the answers to open checks, and `repeated` the labels of
-    repeated questions. `ratings` has values by criterion, `computed` values by score. The evidence of answers and
-    ratings is given by positions of unit rows. `criteria` has the rows of the criteria that were asked. If
-    `is_incomplete`, a request about the summary failed.
+    By claim, `sides` has the side of each check, which is the kind of text that the claim is checked against. `answers`
+    has the answers to open checks by claim, and `repeated` the labels of repeated questions by claim. `ratings` has
+    values by criterion, `computed` values by score. The evidence of answers and ratings is given by positions of unit
+    rows. `criteria` has the rows of the criteria that were asked. If a request about the summary failed,
+    `is_incomplete` is True.
     """
 
     summary: Summary
@@ -91,7 +92,7 @@ def given_by(judge: Judge, summaries: Sequence[int]) -> dict[Answered, LatestWor
 
 
 def is_usable(word: LatestWord | None, signature: str) -> bool:
-    """True if it is a usable answer under the signature."""
+    """True if the latest answer is usable and has this signature."""
     return word is not None and word.said is not None and word.signature == signature
 
 

@@ -58,9 +58,10 @@ def active_claims(owners: Iterable[Owner]) -> dict[Owner, ActiveClaims]:
 
 
 def keep_claims(found: Sequence[FoundClaims], signature: str) -> dict[Owner, ActiveClaims]:
-    """Store extracted claims as active sets, unless a text has got a set meanwhile, and return the active claims.
+    """Store the claims that a judge extracted, and return the active claims of these texts.
 
-    It needs a transaction and makes a fixed number of statements.
+    A text that has got claims meanwhile keeps those. The caller must be in a transaction. The number of statements is
+    fixed.
     """
     # Lock in a fixed order, so that two workers cannot deadlock.
     for place, model in ((1, DocumentSet), (0, Summary)):

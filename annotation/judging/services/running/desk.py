@@ -53,10 +53,9 @@ Due = tuple["RowDesk", Any]
 class Known:
     """The stored rows of document sets that are judged together.
 
-    `rows` has the groups of work for each kind of value that the worker writes. New claims and questions are added to
-    `claims` and `questions`. `criteria` has the criteria that the judge answers,
-    by name, and `scored` the keys of summaries with a score. `checked` has, for each empty summary, the claims with
-    checks.
+    By kind of value, `rows` has the group of work through which the worker writes such values. New claims and questions
+    are added to `claims` and `questions`. `criteria` has the criteria that the judge answers, by name. `scored` has the
+    keys of summaries with a score. `checked` has, for each empty summary, the claims with checks.
     """
 
     texts: TextsToJudge
@@ -73,7 +72,7 @@ class Known:
 
 
 class _Asked(NamedTuple):
-    """The rows of the claims and questions in a request about a summary."""
+    """The claims and questions in a request about a summary; `own` has claims that come from the summary itself."""
 
     claims: Sequence[Claim]
     questions: Sequence[Claim]
@@ -81,7 +80,7 @@ class _Asked(NamedTuple):
 
 
 class RowDesk:
-    """The desk of one document set; at the end, `require_whole` raises its first failure."""
+    """The desk of one document set; at the end, `require_whole` raises a failure of the requests, if there is one."""
 
     def __init__(self, claimed: Claimed, known: Known) -> None:
         self.claimed, self.key, self.document_set = claimed, claimed.job.pk, document_set_of(claimed)
@@ -197,7 +196,7 @@ class RowDesk:
             self.require_whole()
         if hopeless:
             raise Refusal(hopeless)
-        # Rescore after claims were stored, even if there are none, because a text without claims changes scores.
+        # Rescore after every request for claims, because even a text without claims changes scores.
         self._has_news = any(kind == "claims" for kind, _ in self._requested)
         if self._asks_questions and isinstance(readings[0], DocumentReading):
             await self._keep_questions(readings[0])
@@ -346,8 +345,8 @@ class RowDesk:
     def _needs_alignment(self, summary: Summary) -> bool:
         """True if no claims were extracted from the summary, or if the request that extracted them must be repeated.
 
-        It is repeated for claims of this judge without verdicts, to read the verdicts that an interruption lost from
-        the call store, and for a summary about which the judge is asked again.
+        The request is repeated in two cases, if this judge extracted the claims: if they have no verdicts, because an
+        interruption left the verdicts in the call store, and if the judge is asked about this summary again.
         """
         active = self.known.claims.get(owner_of(summary))
         if active is None:
@@ -381,7 +380,10 @@ class RowDesk:
         return self._claims_of(*(references or [owner_of(self.document_set)]))
 
     def _sides(self, summary: Summary) -> dict[int, Check.Side]:
-        """Map claims to sides: claims and questions about its text, and its own claims about the source."""
+        """Map each claim to be checked for the summary to its side.
+
+        Reference claims and questions are checked against the summary, and the summary's own claims against the source.
+        """
         sides = {claim.pk: Check.Side.REFERENCE for claim in self._reference_claims(summary)}
         sides |= {question.pk: Check.Side.QUESTION for question in self._questions()}
         if "alignment" in self._parts:

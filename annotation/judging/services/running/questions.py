@@ -81,7 +81,7 @@ class ActiveQuestions:
         return self._all[document_set]
 
     def open(self, document_set: int) -> list[Claim]:
-        """The questions without a usable answer from the source."""
+        """Return the questions of a set to which this judge has given no usable answer from the source."""
         return [
             each
             for each in self.of(document_set)
@@ -93,7 +93,7 @@ class ActiveQuestions:
         return questions_to_make(len(self.of(document_set)), self._wanted)
 
     def keep(self, document_set: int, read: Sequence[ReadQuestion], source: TextToJudge) -> bool:
-        """Store the judge's questions and answers in the caller's transaction. Returns True if it stored an answer.
+        """Store the judge's questions and answers in the caller's transaction. Returns True if an answer was stored.
 
         Only as many questions are added as are missing, and only active questions get answers.
         """

@@ -19,7 +19,7 @@ LOOK_AGAIN_SECONDS = 0.1
 
 
 class RunBudget:
-    """The budget of a run. The column `cost` contains the cost of its calls, and with a cap also the reservations.
+    """The budget of a run, whose column `cost` has the cost of its calls, and with a cap also the reservations.
 
     Reservations of a dead worker are removed when the run is resumed.
     """
@@ -36,10 +36,10 @@ class RunBudget:
         self._thread.close()
 
     async def reserve(self, cost: float) -> None:
-        """Reserve the expected cost of a call; wait while it does not fit. Without a cap, nothing is reserved.
+        """Reserve the expected cost of a call; wait while the cap leaves too little.
 
-        Raises BudgetSpent if it does not fit although this process has no open calls. If the caller is cancelled,
-        nothing stays reserved.
+        Without a cap, nothing is reserved. Raises BudgetSpent if the cap leaves too little although this process has no
+        open calls. If the caller is cancelled, nothing stays reserved.
         """
         while self._has_cap and not await self._take(cost):  # noqa: ASYNC110 - see below
             # Poll, because another process may free money.
@@ -66,7 +66,7 @@ class RunBudget:
         raise BudgetSpent(f"{told} Resume it with a higher cap; stored answers are not paid again.")
 
     def _take_back(self, asked: Future[bool], cost: float) -> None:
-        # The thread does one piece of work at a time, so the reservation has ended.
+        # The thread does one piece of work at a time, so `asked` has ended.
         if asked.exception() is None and asked.result():
             self._settle([(cost, 0.0)])
 
