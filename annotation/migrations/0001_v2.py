@@ -4086,7 +4086,7 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="check",
             index=models.Index(
-                fields=["project", "document_set", "-side", "of_summary", "-uncertainty", "queue_key"],
+                fields=["project", "document_set", "side", "of_summary", "-uncertainty", "queue_key"],
                 name="check_by_set",
             ),
         ),
@@ -4102,7 +4102,7 @@ class Migration(migrations.Migration):
             model_name="check",
             index=models.Index(
                 condition=models.Q(("is_disputed", True)),
-                fields=["project", "document_set", "-side", "of_summary", "-uncertainty", "queue_key"],
+                fields=["project", "document_set", "side", "of_summary", "-uncertainty", "queue_key"],
                 name="check_disputed_by_set",
             ),
         ),
@@ -4130,7 +4130,7 @@ class Migration(migrations.Migration):
             model_name="check",
             index=models.Index(
                 condition=models.Q(("human_label__isnull", True), ("is_current", True)),
-                fields=["project", "document_set", "-side", "of_summary", "-uncertainty", "queue_key"],
+                fields=["project", "document_set", "side", "of_summary", "-uncertainty", "queue_key"],
                 name="check_waits_by_set",
             ),
         ),
@@ -4170,7 +4170,7 @@ class Migration(migrations.Migration):
             model_name="check",
             index=models.Index(
                 condition=models.Q(("has_number", True), ("human_label__isnull", True), ("is_current", True)),
-                fields=["project", "document_set", "-side", "of_summary", "-uncertainty", "queue_key"],
+                fields=["project", "document_set", "side", "of_summary", "-uncertainty", "queue_key"],
                 name="check_waits_with_number",
             ),
         ),
@@ -4183,7 +4183,7 @@ class Migration(migrations.Migration):
                     ("judge_label__isnull", False),
                     models.Q(("human_label", models.F("judge_label")), _negated=True),
                 ),
-                fields=["project", "document_set", "-side", "of_summary", "-uncertainty", "queue_key"],
+                fields=["project", "document_set", "side", "of_summary", "-uncertainty", "queue_key"],
                 name="check_against_by_set",
             ),
         ),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 QUEUE_KEY_BITS = 62
-BY_SET = ("document_set", "-side", "of_summary", "-uncertainty", "queue_key")
+BY_SET = ("document_set", "side", "of_summary", "-uncertainty", "queue_key")
 """The order of checks in the review queue."""
 
 

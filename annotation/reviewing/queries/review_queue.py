@@ -72,11 +72,11 @@ SIDES = Choices(
     ],
 )
 ORDERS = (
-    # In each set, the alignment checks come first, summary by summary, and then the coverage checks.
+    # In each set, the coverage checks come first, summary by summary, and then the alignment checks.
     Order(
         "set",
         "By document set",
-        ("document_set_id", "-side", "of_summary", "-uncertainty", "queue_key", "pk"),
+        ("document_set_id", "side", "of_summary", "-uncertainty", "queue_key", "pk"),
     ),
     Order("uncertainty", "Most uncertain", ("-uncertainty", "queue_key", "pk")),
     Order("impact", "Largest impact on coverage", ("-impact", "queue_key", "pk")),

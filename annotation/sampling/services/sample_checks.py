@@ -86,8 +86,7 @@ def sample_checks(
     # order within a summary.
     order = list(sampled)
     random.Random(f"order:{seed}").shuffle(order)
-    order.sort(key=lambda name: (frame[name].document_set_id, frame[name].of_summary))
-    order.sort(key=lambda name: frame[name].side, reverse=True)
+    order.sort(key=lambda name: (frame[name].side, frame[name].document_set_id, frame[name].of_summary))
     rows = [
         SampledCheck(sample=sample, check_row_id=frame[name].key, inclusion_probability=sampled[name])
         for name in order

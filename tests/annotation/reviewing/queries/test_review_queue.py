@@ -56,10 +56,11 @@ def test_a_queue_by_answers_holds_what_its_reader_knows(world: World, only: str,
 def test_a_reader_keeps_to_a_document_set_and_answers_move_no_claim(world: World) -> None:
     """The pages have two claims, and all claims are answered meanwhile: each claim appears once, in the same order."""
     _ask_of_bridge(world)
-    # The import order is port, bridge. In each set, claims of references come first, then claims of summaries, one
-    # summary after the other. In a summary, the most uncertain claims come first, and equal ones are sorted by their
-    # random key.
-    sides = ["reference", "question", "summary"]
+    Check.objects.filter(pk=world.check("alder", 1).pk).update(side="summary")
+    # The import order is port, bridge. In each set, closed questions come first, then claims of references, then claims
+    # of summaries, one summary after the other. In a summary, the most uncertain claims come first, and equal ones are
+    # sorted by their random key.
+    sides = ["question", "reference", "summary"]
     expected = [
         check.public_id
         for name in ("port", "bridge")
