@@ -83,7 +83,8 @@ def read_duc_files(
             if not is_utf8:
                 warnings.remark(f"{printable(file.name)} is not UTF-8: read as Windows-1252.")
             path = PurePosixPath(file.name)
-            row = _see_row(path, content) if form is Format.SEE_HTML else _pyramid_row(path, content, pyramids)
+            is_see = form is Format.SEE_HTML
+            row = _see_row(path, content) if is_see else _pyramid_row(path, content, pyramids)
         except ImportRefused as refusal:
             problems.add(refusal.problems[0].line, "", refusal.problems[0].reason, file=file.name)
             continue
