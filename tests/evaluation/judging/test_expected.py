@@ -32,11 +32,6 @@ def test_the_expected_value_is_renormalised_over_the_scale(
     assert llm_server.calls[-1].body["top_logprobs"] == 20
 
 
-def test_without_log_probabilities_there_is_none(judge_of: JudgeMaker) -> None:
-    found = rated(judge_of())
-    assert (found.value, found.expected) == (4, None)
-
-
 @pytest.mark.parametrize("is_named", [True, False])
 def test_a_server_that_refuses_them_is_asked_without(
     judge_of: JudgeMaker, llm_server: LLMServer, *, is_named: bool
