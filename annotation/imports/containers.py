@@ -32,7 +32,7 @@ LONGEST_NAME = 200
 _SENTENCE = re.compile(r"\w\S*(\s+[^\s?]+){2,}[.!…][\"'”’]?|.+[。！]|\w\S*(\s+[^\s?]+){9,}")
 """Three words and a full stop, or ten words, without a question mark: names have fewer, questions may be names."""
 
-_JSON = re.compile(r'".*"|\{.*\}|\[.*\]|null|true|false|-?[0-9.]+', re.DOTALL)
+_JSON = re.compile(r'".*"|\{.*\}|\[.*\]|null|NaN|true|false|-?[0-9.]+(?:[eE][+-]?[0-9]+)?', re.DOTALL)
 """A cell that is JSON."""
 _MARK = b"\xef\xbb\xbf"
 _UTF_16 = "is UTF-16, not UTF-8. Save it as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8"
@@ -430,7 +430,7 @@ def _parquet(path: Path, table: Table, name: str) -> Table:
                 # Count again while reading, because the declared size may be wrong.
                 size += batch.nbytes
                 _require_bounded(name, row + batch.num_rows, size)
-                for values in batch.rename_columns(list(table.columns)).to_pylist():
+                for values in batch.rename_columns(names).to_pylist():
                     row += 1
                     yield Record(row, values)
         except (ArrowException, OSError, ValueError, OverflowError) as error:
@@ -441,10 +441,11 @@ def _parquet(path: Path, table: Table, name: str) -> Table:
 
     try:
         source = parquet.ParquetFile(path)
-        names = list(map(str, source.schema_arrow.names))
+        stated = list(map(str, source.schema_arrow.names))
     except (ArrowException, OSError, UnicodeDecodeError) as error:
         raise unreadable(f"{name} is a Parquet file that cannot be read: {error}.") from error
-    table.columns, table.records = _header(names), records()
+    names = list(_header(stated))
+    table.columns, table.records = tuple(names), records()
     _require_bounded(name, source.metadata.num_rows, 0)
     return table
 

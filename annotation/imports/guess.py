@@ -236,11 +236,14 @@ class _Guesser:
     def _objections(self) -> Iterator[str]:
         if not self.table.first:
             yield "No row of the file can be read."
-        document, summary = self._one("document") or self._one("summary"), self._one("summary")
+        summaries, summary = self.mapping.get("summary", ()), self._one("summary")
+        document = self._one("document") or min(summaries, key=self._typical_length, default="")
         if not document or len(self.mapping.get("document", ())) > 1:
             return
-        for column in self.mapping.get("summary", ()):
-            if self._typical_length(column) > self._typical_length(document):
+        # Without a document, a text may be it that is much longer than the shortest summary.
+        most = self._typical_length(document) * (1 if "document" in self.mapping else 2)
+        for column in summaries:
+            if self._typical_length(column) > most:
                 yield f"The texts in `{document}` are shorter than those in `{column}`."
         for column in (each for each in self._tops() if each not in self._used()):
             if self._is_text(column) and self._typical_length(column) > 2 * self._typical_length(document):

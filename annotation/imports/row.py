@@ -532,13 +532,16 @@ class SetData:
         """Add a row, which must not contradict earlier rows."""
         for name in ("documents", "group", "language", "questions"):
             setattr(self, name, getattr(self, name) or getattr(row, name))
-        earlier = self.claims.items() if row.claims else ()
-        of_earlier = {key: {claim.text: claim for claim in claims} for key, claims in earlier}
+        earlier: defaultdict[tuple[object, ...], list[Claim]] = defaultdict(list)
+        for place, claims in self.claims.items() if row.claims else ():
+            for claim in claims:
+                earlier[place, claim.text, claim.weight, claim.unit].append(claim)
         for claim in row.claims:
             only = row.references[0].id if len(row.references) == 1 else ""
             place = (claim.reference_id or only, row.target)
-            if known := of_earlier.get(place, {}).get(claim.text):
-                known.join(claim)
+            # A pyramid may have two content units with the same label: take them in order.
+            if known := earlier[place, claim.text, claim.weight, claim.unit]:
+                known.pop(0).join(claim)
             else:
                 self.claims.setdefault(place, []).append(claim)
         shared = self.metadata.items()

@@ -25,9 +25,8 @@ def assert_summary(
     Example: `assert_summary(document, summary, coverage=0.7, alignment=0.9)`.
     """
     if not least:
-        raise EvaluationError(
-            f"Name the least score of a metric, as coverage=0.7. Known: {', '.join(METRICS)}."
-        )
+        known = ", ".join(METRICS)
+        raise EvaluationError(f"Name the least score of a metric, as coverage=0.7. Known: {known}.")
     item = SummaryInput(document, summary, reference, target_words=target_words, language=language)
     (result,) = evaluate_summaries([item], judge=judge or LexicalJudge(), metrics=list(least))
     faults = [

@@ -38,9 +38,8 @@ class FileCallStore:
             )
             self._connection.execute(f"SELECT {_COLUMNS} FROM judge_calls LIMIT 0")  # noqa: S608 - our own names
         except sqlite3.Error as error:
-            raise JudgeSettings(
-                f"{self._path} cannot keep a judge's calls: {error}. Name another file, or remove this one."
-            ) from error
+            told = f"cannot keep a judge's calls: {error}. Name another file, or remove this one."
+            raise JudgeSettings(f"{self._path} {told}") from error
 
     async def get(self, key: str) -> StoredCall | None:
         """Return the stored call with this key; None if it does not exist."""
@@ -57,10 +56,8 @@ class FileCallStore:
             models.update(dict.fromkeys(model for (model,) in self._rows(newest, (call.judge,))))
             models[call.model] = None
         places = ", ".join("?" for _ in _FIELDS)
-        self._rows(
-            f"INSERT OR IGNORE INTO judge_calls ({_COLUMNS}) VALUES ({places})",  # noqa: S608 - our own names
-            astuple(call),
-        )
+        insert = f"INSERT OR IGNORE INTO judge_calls ({_COLUMNS}) VALUES ({places})"  # noqa: S608 - our own names
+        self._rows(insert, astuple(call))
 
     def model_changes(self) -> tuple[str, ...]:
         """Return a sentence for each judge whose server answered under more than one model name.
@@ -83,6 +80,5 @@ class FileCallStore:
             with self._guard:
                 return self._connection.execute(statement, values).fetchall()
         except sqlite3.Error as error:
-            raise JudgeRefused(
-                f"{self._path} no longer keeps the judge's calls: {error}. What it holds is not asked again."
-            ) from error
+            told = f"no longer keeps the judge's calls: {error}. What it holds is not asked again."
+            raise JudgeRefused(f"{self._path} {told}") from error

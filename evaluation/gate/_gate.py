@@ -263,6 +263,7 @@ def _scored(
     for each, result in zip(given, results, strict=True):
         key = each.system, each.text.target_words or 0, each.document_id
         together[key].append((each.text, result))
+    asked = [*options.metrics, *(each.name for each in options.criteria)]
     scored: dict[_Series, dict[str, _Document]] = defaultdict(dict)
     for (system, target, name), some in sorted(together.items(), key=itemgetter(0)):
         texts = [text for text, _ in some]
@@ -270,10 +271,7 @@ def _scored(
         every = [result for _, result in some]
         found = [result for result in every if "no_claims" not in result.flags] or every
         asks = bool(options.questions or options.n_questions or any(text.questions for text in texts))
-        values: dict[str, float | None] = {
-            name: mean(result.scores[name] for result in found)
-            for name in (*options.metrics, *(each.name for each in options.criteria))
-        }
+        values: dict[str, float | None] = {name: mean(one.scores[name] for one in found) for name in asked}
         passed = None
         if "factual_alignment" in metrics:
             values["factual_alignment"] = factual_alignment(values["claim_coverage"], values["alignment"])
@@ -294,9 +292,8 @@ def _scored(
         )
         left_out = left_out_of_averages(row.flags, by_questions=asks)
         left_out |= {"coverage"} if left_out else set()
-        scored[system, target or None][name] = _Document(
-            row, texts[-1].summary, Counter(map(_measure, texts)), left_out
-        )
+        measures = Counter(map(_measure, texts))
+        scored[system, target or None][name] = _Document(row, texts[-1].summary, measures, left_out)
     return scored
 
 
@@ -361,10 +358,8 @@ def _pairs(
         changed |= old.keys() - same.keys()
         pairs[series] = _Pair(other[0], {name: documents[name] for name in same}, same)
     if changed:
-        remarks.append(
-            f"{len(changed)} documents differ from the baseline in their text, references, claims or questions and "
-            f"are not compared, {min(changed)!r} among them."
-        )
+        told = "differ from the baseline in their text, references, claims or questions and are not compared"
+        remarks.append(f"{len(changed)} documents {told}, {min(changed)!r} among them.")
     return pairs
 
 

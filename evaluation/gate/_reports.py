@@ -112,9 +112,8 @@ def _xml(text: str) -> str:
 
 
 def _markdown(report: GateReport) -> str:
-    return (
-        f"## Summaries: {_verdict(report).lower()}\n\n~~~~\n{_table(report).replace('~~~~', '~ ~ ~ ~')}\n~~~~"
-    )
+    table = _table(report).replace("~~~~", "~ ~ ~ ~")
+    return f"## Summaries: {_verdict(report).lower()}\n\n~~~~\n{table}\n~~~~"
 
 
 _FORMS: Mapping[str, Callable[[GateReport], str]]

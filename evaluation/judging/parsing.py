@@ -215,22 +215,25 @@ def read_value(value: object, criterion: Criterion) -> float | None:
 def expected_values(reply: str, chances: str, criteria: Mapping[str, Criterion]) -> dict[str, float]:
     """Compute the expected value of each criterion from the probabilities of its values, renormalised over the scale.
 
-    `chances` are described at `StoredCall`. An id is absent without probabilities. It is also absent if another value
-    of the scale continues one value, such as 10 after 1, unless the answer has several digits in one token: otherwise
-    a token "1" may be the beginning of 10.
+    `chances` are described at `StoredCall`. An id is absent without probabilities, and if they belong to another value
+    than the answer, such as one in the model's thinking. It is also absent if another value of the scale continues one
+    value, such as 10 after 1, unless the answer has several digits in one token: otherwise a token "1" may be the
+    beginning of 10.
     Example: for a scale of 1 to 5, the value 4 with .6 and 5 with .2 have the expected value 4.25.
     """
     listed: list[dict[str, float]] = json.loads(chances) if chances else []
     known = _by_spelling(criteria)
     entries = [entry for entry in chain(*_entries(reply, "criteria")) if "value" in entry]
     found: dict[str, float] = {}
-    for entry, told in zip(entries, listed, strict=False) if len(entries) == len(listed) else ():
-        identity, chosen = known.get(_spelling(entry.get("id"))), next(iter(told), "")
-        values = [str(value) for value in criteria[identity].values] if identity else []
+    for entry, chance in zip(entries, listed, strict=False) if len(entries) == len(listed) else ():
+        identity, chosen = known.get(_spelling(entry.get("id"))), next(iter(chance), "")
+        if not identity or not chosen or read_value(entry["value"], criteria[identity]) != int(chosen):
+            continue
+        values = [str(value) for value in criteria[identity].values]
         is_unclear = any(one != other and other.startswith(one) for one in values for other in values)
-        total = sum(told.get(value, 0.0) for value in values)
-        if identity and chosen in values and total and (len(chosen) > 1 or not is_unclear):
-            found[identity] = sum(int(value) * told.get(value, 0.0) for value in values) / total
+        total = sum(chance.get(value, 0.0) for value in values)
+        if total and (len(chosen) > 1 or not is_unclear):
+            found[identity] = sum(int(value) * chance.get(value, 0.0) for value in values) / total
     return found
 
 

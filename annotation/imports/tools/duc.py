@@ -21,6 +21,8 @@ from annotation.imports.tools.names import duc_name
 MAX_FILE_BYTES = 2 * 1024 * 1024
 PYRAMID_ID = "pyramid"
 """The reference_id of the text of a pyramid."""
+_Pyramids = dict[str, tuple[PurePosixPath, str, dict[str, tuple[str, int]]]]
+"""The file, text and content units of the pyramid of each set."""
 _ROOTS = {".pyr": "pyramid", ".pan": "peerAnnotation"}
 _NIST = re.compile(r"(?m)^\S+[ \t]+[MP][ \t]+\S+[ \t]+\d+(?:[ \t]+\S+){6}")
 """A line of a result table of 2001 to 2004: a set, M or P, a document, a target length and figures."""
@@ -67,6 +69,7 @@ def read_duc_files(
     other, are problems.
     """
     found, dataset = set(), Dataset()
+    pyramids: _Pyramids = {}
     for file in files:
         form = format_of(file)
         if form is None:
@@ -79,7 +82,9 @@ def read_duc_files(
             content, is_utf8 = as_text(file.path.read_bytes())
             if not is_utf8:
                 warnings.remark(f"{printable(file.name)} is not UTF-8: read as Windows-1252.")
-            row = (_see_row if form is Format.SEE_HTML else _pyramid_row)(PurePosixPath(file.name), content)
+            path = PurePosixPath(file.name)
+            is_see = form is Format.SEE_HTML
+            row = _see_row(path, content) if is_see else _pyramid_row(path, content, pyramids)
         except ImportRefused as refusal:
             problems.add(refusal.problems[0].line, "", refusal.problems[0].reason, file=file.name)
             continue
@@ -116,17 +121,21 @@ def _see_row(path: PurePosixPath, content: str) -> Row:
     return row
 
 
-def _pyramid_row(path: PurePosixPath, content: str) -> Row:
+def _pyramid_row(path: PurePosixPath, content: str, pyramids: _Pyramids) -> Row:
     """The row of a set: its content units are weighted claims, with the answers for an annotated peer."""
     read, name = read_ducview(content), duc_name(path.stem)
     if read.peer_text is not None and name is None:
         told = "has a name that does not say whose summary it annotates."
         raise unreadable(f"{told} Call it like D0736-B.M.100.H.12.pan.")
     known_as, peer = read.name or name, name.summariser if name else ""
+    set_name = known_as.set_name if known_as else path.stem.partition(".")[0]
+    before, *pyramid = pyramids.setdefault(set_name, (path, read.text, read.units))
+    if pyramid != [read.text, read.units]:
+        raise unreadable(f"holds another pyramid of {set_name!r} than {before}. A set has one.")
     is_annotated = read.peer_text is not None
     answers = {uid: {peer: "yes" if uid in read.expressed else "no"} for uid in read.units if is_annotated}
     return _row(
-        document_id=known_as.set_name if known_as else path.stem.partition(".")[0],
+        document_id=set_name,
         target_words=read.name.target if read.name else None,
         reference=read.text,
         reference_id=PYRAMID_ID,

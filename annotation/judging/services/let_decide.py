@@ -31,14 +31,7 @@ def let_decide(*, project: Project, judge: Judge, by: User | None) -> None:
         project = Project.objects.select_for_update(of=("self",)).get(pk=project.pk)
         if project.deciding_judge_id == judge.pk:
             return
-        before = None if project.deciding_judge is None else project.deciding_judge.name
-        project.deciding_judge = judge
-        project.save(update_fields=["deciding_judge"])
-        changed = {"deciding_judge": [before, judge.name]}
-        log(project=project, actor=by, verb="change project", target=project, data={"changed": changed})
-        is_stale = Verdict.objects.filter(check_row__project=project, role=Verdict.Role.JUDGE).exists()
-        if is_stale:
-            mark_due(project)
+        is_stale = decide(project, judge, by)
     if is_stale:
         rescore(project=project)
 
@@ -49,3 +42,19 @@ def require_whole(project: Project, judge: Judge) -> None:
     if runs.filter(is_trial=True).exists() and not runs.filter(is_trial=False).exists():
         told = f"{judge.name} has judged a sample only. Start a run with it over the whole project, then use it for"
         raise Conflict(f"{told} scores.", code="trial_only")
+
+
+def decide(project: Project, judge: Judge, by: User | None) -> bool:
+    """Store the deciding judge of a project that the caller has locked, and log it.
+
+    True if the project has verdicts of judges: then the caller must rescore it after its transaction.
+    """
+    before = None if project.deciding_judge is None else project.deciding_judge.name
+    project.deciding_judge = judge
+    project.save(update_fields=["deciding_judge"])
+    changed = {"deciding_judge": [before, judge.name]}
+    log(project=project, actor=by, verb="change project", target=project, data={"changed": changed})
+    is_stale = Verdict.objects.filter(check_row__project=project, role=Verdict.Role.JUDGE).exists()
+    if is_stale:
+        mark_due(project)
+    return is_stale

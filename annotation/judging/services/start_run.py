@@ -18,10 +18,11 @@ from annotation.judging.queries.judges import members_of
 from annotation.judging.queries.run_metrics import OTHER_NAMES, RUN_METRICS, parts_of
 from annotation.judging.services.end_run import end, locked_run, settle
 from annotation.judging.services.judges import fault_of_use, has_price, require_of
-from annotation.judging.services.let_decide import let_decide
+from annotation.judging.services.let_decide import decide
 from annotation.judging.services.running.spend import cost_of_calls
 from annotation.models import Job, Judge, Project, PromptVersion, Run, Summary
 from annotation.models.run import MOST_QUESTIONS_MADE
+from annotation.scoring.rescore import rescore
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -103,9 +104,11 @@ def start_run(
         data |= {"prompts": sorted(map(str, prompts))}
         data |= {"document_sets": len(totals)} | ({"trial_of": len(trial_of)} if trial_of is not None else {})
         log(project=project, actor=by, verb="start run", target=run, data=data)
+        decides = trial_of is None and project.deciding_judge_id is None
+        is_stale = decides and decide(project, judge, by)
         jobs.enqueue(queued)
-    if trial_of is None and project.deciding_judge_id is None:
-        let_decide(project=project, judge=judge, by=by)
+    if is_stale:
+        rescore(project=project)
     return run
 
 

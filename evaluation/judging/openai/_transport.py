@@ -47,6 +47,7 @@ NO_COMPLETION = "not a completion"
 # Larger numbers in a reply are ignored, because they exceed the database's columns.
 _MOST_TOKENS = 2**31 - 1
 _POOLS = 16
+_LARGEST_LOG = 1000.0
 _VALUE = re.compile(r'"value"\s*:\s*"?(\d{1,3})(?!\d)')
 MOST_REPLY_BYTES = 4 * 1024**2
 """The largest size of a reply after decompression; longer ones are not read to their end."""
@@ -372,21 +373,22 @@ def _reply(request: str, content: bytes, seconds: float) -> Reply:
     )
 
 
-def _chances(text: str, told: object) -> str:
-    tokens = told if isinstance(told, list) else []
+def _chances(text: str, given: object) -> str:
+    tokens = given if isinstance(given, list) else []
     names = [_string(_member(each, "token")) for each in tokens]
     if not tokens or "".join(names) != text:
         return ""
-    ends = {end: place for place, end in enumerate(accumulate(map(len, names)))}
+    places = {end: place for place, end in enumerate(accumulate(map(len, names)))}
     found: list[dict[str, float]] = []
     for value in _VALUE.finditer(text):
-        place = ends.get(value.end(), -1)
-        is_single = names[place].strip() == value[1]
+        place = places.get(value.end())
+        is_single = place is not None and names[place].strip() == value[1]
         found.append({value[1]: 0.0} if is_single else {})
-        listed = _member(tokens[place], "top_logprobs") if is_single else None
+        listed = _member(tokens[place], "top_logprobs") if place is not None and is_single else None
         for each in listed if isinstance(listed, list) else ():
             number, chance = _string(_member(each, "token")).strip(), _member(each, "logprob")
-            if number.isdecimal() and isinstance(chance, int | float) and math.isfinite(chance):
+            # NaN fails the comparison, and an integer of many digits cannot become a float.
+            if number.isdecimal() and isinstance(chance, int | float) and abs(chance) < _LARGEST_LOG:
                 found[-1][number] = found[-1].get(number, 0.0) + math.exp(min(chance, 0.0))
     return canonical(found)
 

@@ -112,12 +112,6 @@ def test_csv_without_a_column_is_refused_with_what_is_there(tmp_path: Path) -> N
     )
 
 
-def test_columns_are_renamed(tmp_path: Path) -> None:
-    path = raw(tmp_path, HEADER.replace("summary", "output") + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")
-    one = read_dataset(path, layout=layout_of(["summary=output"])).dataset.sets["d1"]
-    assert one.summaries["alder", 10].summary == "Two."
-
-
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
 def test_mapping_to_a_column_that_is_not_there_is_refused(tmp_path: Path, name: str) -> None:
     path = raw(tmp_path, HEADER + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")

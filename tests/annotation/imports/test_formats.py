@@ -3,7 +3,9 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from annotation.imports.containers import Format, recognise
 from annotation.imports.read import read_dataset
@@ -35,6 +37,15 @@ def test_text_is_recognised(tmp_path: Path, name: str, content: str, expected: F
 def test_nested_lines_are_told_from_flat_ones(tmp_path: Path) -> None:
     assert read_dataset(jsonl(tmp_path, nested())).format is Format.NESTED_JSONL
     assert read_dataset(jsonl(tmp_path, row())).format is Format.JSONL
+
+
+def test_a_long_parquet_file_with_objects_is_read_to_its_end(tmp_path: Path) -> None:
+    # More rows than are unpacked at once, and a column of objects, whose fields are listed as columns, too.
+    rows = [row(document_id=f"d{number}", metadata={"topic": "rain"}) for number in range(300)]
+    parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    sets = read_dataset(tmp_path / "a.parquet").dataset.sets
+    assert len(sets) == 300
+    assert sets["d299"].metadata == {"topic": "rain"}
 
 
 @pytest.mark.parametrize("content", [b"", b"\n \r\n", b"\xef\xbb\xbf"])

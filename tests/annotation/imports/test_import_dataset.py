@@ -10,9 +10,8 @@ from annotation.assessing.services.assign import assign
 from annotation.assessing.services.save_acts import judge_unit
 from annotation.core.refusals import Conflict
 from annotation.imports import services as service
-from annotation.imports.containers import NamedFile
 from annotation.imports.problems import ImportRefused
-from annotation.imports.services import ImportReport, import_new_project
+from annotation.imports.services import ImportReport
 from annotation.imports.store import Store
 from annotation.models import (
     Check,
@@ -208,11 +207,20 @@ def test_a_changed_group_alone_puts_statistics_out_of_date(project: Project, tmp
     assert fingerprint_of(project) != before
 
 
-def test_another_language_is_refused(project: Project, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"language": "de"}, "in the project as 'en'"),
+        ({"document": "Snow fell."}, "the document of 'd1' differs from the project's text."),
+    ],
+)
+def test_another_language_or_document_is_refused(
+    project: Project, tmp_path: Path, changes: dict[str, str], told: str
+) -> None:
     bring(project, tmp_path, row())
     with pytest.raises(ImportRefused) as refusal:
-        bring(project, tmp_path, row(language="de"))
-    assert "in the project as 'en'" in refusal.value.problems[0].reason
+        bring(project, tmp_path, row(**changes))
+    assert told in refusal.value.problems[0].reason
 
 
 def _judged(world: World, folder: Path, place: str, **changes: Any) -> ImportRefused:
@@ -440,42 +448,11 @@ def test_changed_claims_are_refused(project: Project, tmp_path: Path, said: dict
     assert [claim.text for claim in Claim.objects.all()] == ["It rained"]
 
 
-def test_another_document_is_refused(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, row())
-    with pytest.raises(ImportRefused) as refusal:
-        bring(project, tmp_path, row(document="Snow fell."))
-    assert "the document of 'd1' differs from the project's text." in refusal.value.problems[0].reason
-
-
 def test_changed_reference_takes_its_claims_with_it(project: Project, tmp_path: Path) -> None:
     claims = [{"claim_text": "It rained"}]
     bring(project, tmp_path, nested(claims=claims))
     bring(project, tmp_path, nested(claims=claims, reference_text="Rain."))
     assert list(Claim.objects.values_list("text", "claim_set__summary__text")) == [("It rained", "Rain.")]
-
-
-# An import into a new project
-
-
-@pytest.mark.django_db
-def test_new_project_is_made_with_its_data(tmp_path: Path) -> None:
-    files = [NamedFile("a.jsonl", jsonl(tmp_path, nested()))]
-    report = import_new_project(slug="fresh", files=files, by=None)
-    assert Project.objects.get(slug="fresh").checks.count() == report.counts.checks.created == 4
-    assert Score.objects.count() == 2
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("choices", [{"dry_run": True}, {}])
-def test_new_project_is_not_made_without_its_data(tmp_path: Path, choices: dict[str, bool]) -> None:
-    rows = [row()] if choices else [row(), row(summary=...)]
-    try:
-        files = [NamedFile("a.jsonl", jsonl(tmp_path, *rows))]
-        import_new_project(slug="fresh", files=files, by=None, **choices)
-    except ImportRefused:
-        assert not choices
-    assert not Project.objects.exists()
-    assert not Event.objects.exists()
 
 
 # Real judged data

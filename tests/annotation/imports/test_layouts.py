@@ -168,3 +168,20 @@ def test_a_text_column_named_like_a_rating_is_no_system(tmp_path: Path) -> None:
     content = f"document,reference,gpt,gpt_rating\n{','.join(texts)}\n"
     found = guess(look_at(NamedFile("a.csv", raw(tmp_path, content, "a.csv"))))
     assert found.layout.mapping["summary"] == ("gpt",)
+
+
+@pytest.mark.parametrize("header", ["reference,alder,birch", "reference,birch,alder"])
+@pytest.mark.parametrize(("times", "is_doubted"), [(1, False), (5, True)])
+def test_a_much_longer_text_among_the_systems_is_doubted(
+    tmp_path: Path, header: str, times: int, *, is_doubted: bool
+) -> None:
+    texts = {
+        "reference": "It rained in town.",
+        "alder": "It rained in town.",
+        "birch": "All day it rained. " * times,
+    }
+    content = f"{header}\n{','.join(texts[name] for name in header.split(','))}\n"
+    found = guess(look_at(NamedFile("a.csv", raw(tmp_path, content, "a.csv"))))
+    assert {*found.layout.of("summary")} == {"alder", "birch"}
+    told = "The texts in `alder` are shorter than those in `birch`."
+    assert found.objections == ((told,) if is_doubted else ())

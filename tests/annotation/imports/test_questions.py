@@ -6,9 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pyarrow
 import pytest
-from pyarrow import parquet
 
 from annotation.imports.read import read_dataset
 from tests.annotation.imports.files import DOCUMENT, jsonl, nested, problems_of, raw, row
@@ -26,12 +24,9 @@ def csv_file(folder: Path, cell: str) -> Path:
     return raw(folder, text, "data.csv")
 
 
-def test_a_list_in_a_flat_line(tmp_path: Path) -> None:
-    assert read(jsonl(tmp_path, row(questions=[" Did it rain? ", "Did trams stop?"]))) == tuple(TWO)
-
-
-def test_a_list_in_a_nested_line(tmp_path: Path) -> None:
-    assert read(jsonl(tmp_path, nested(questions=TWO))) == tuple(TWO)
+@pytest.mark.parametrize("made", [row, nested])
+def test_a_list_in_a_line(tmp_path: Path, made: Any) -> None:
+    assert read(jsonl(tmp_path, made(questions=[" Did it rain? ", "Did trams stop?"]))) == tuple(TWO)
 
 
 @pytest.mark.parametrize(
@@ -39,13 +34,6 @@ def test_a_list_in_a_nested_line(tmp_path: Path) -> None:
 )
 def test_a_cell_of_a_csv_file(tmp_path: Path, cell: str) -> None:
     assert read(csv_file(tmp_path, cell)) == tuple(TWO)
-
-
-@pytest.mark.parametrize("value", [TWO, json.dumps(TWO), "\n".join(TWO)], ids=["list", "json", "lines"])
-def test_a_cell_of_a_parquet_file(tmp_path: Path, value: Any) -> None:
-    path = tmp_path / "data.parquet"
-    parquet.write_table(pyarrow.Table.from_pylist([row(questions=value)]), path)
-    assert read(path) == tuple(TWO)
 
 
 def test_rows_of_one_document_that_disagree_are_refused(tmp_path: Path) -> None:

@@ -102,8 +102,8 @@ def test_column_named_twice_is_refused(tmp_path: Path) -> None:
 
 
 def test_cells_are_json_only_where_all_are(tmp_path: Path) -> None:
-    cells = [f'"""{text}"""' for text in ("d1", DOCUMENT, "alder", "Two.")]
-    head = "document_id,document,system,summary\n"
+    cells = [*(f'"""{text}"""' for text in ("d1", DOCUMENT, "alder", "Two.")), "NaN", "1e-05"]
+    head = "document_id,document,system,summary,rouge,bleu\n"
     [one] = read_dataset(raw(tmp_path, head + ",".join(cells), "a.csv")).dataset.sets.values()
     assert one.documents == (DOCUMENT,)
     quoted = ",".join(["d1", *cells[1:]])

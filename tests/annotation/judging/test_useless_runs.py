@@ -86,14 +86,6 @@ def test_a_known_judge_that_gives_nothing_usable_to_something_else_fails(
     assert run_to_end(world.project, llm_judge, ["coverage", "coherence"]).state == "failed"
 
 
-def test_with_everything_known_nothing_is_asked_and_nothing_fails(
-    world: World, llm_judge: Judge, llm_server: LLMServer
-) -> None:
-    run_to_end(world.project, llm_judge)
-    llm_server.always(WORDS)
-    assert run_to_end(world.project, llm_judge).state == "finished"
-
-
 def test_a_run_goes_on_where_ratings_fail_and_questions_do_not(
     llm_judge: Judge, llm_server: LLMServer
 ) -> None:

@@ -77,14 +77,6 @@ def test_questions_belong_to_the_documents_and_serve_every_judge(project: Projec
     assert answers().filter(judge__name="lexical", check_row__summary=None).count() == len(before)
 
 
-def test_conciseness_mixes_lengths_with_the_rating(project: Project, llm_judge: Judge) -> None:
-    run_to_end(project, llm_judge, ["conciseness"])
-    # The scripted server gives every rating the value .8.
-    assert score_of(project, "elm").conciseness == conciseness(SOURCE, ELM, 0.8)
-    assert score_of(project, "oak").conciseness is None
-    assert set(Rating.objects.values_list("criterion__name", "value")) == {("conciseness", 0.8)}
-
-
 @pytest.mark.parametrize("metric", ["conciseness", "topic_preservation"])
 def test_a_rating_that_cannot_be_used_gives_no_score_and_is_kept_with_its_reason(
     project: Project, llm_judge: Judge, llm_server: LLMServer, metric: str
@@ -168,6 +160,7 @@ def test_coherence_and_conciseness_are_rated_in_one_call(
     assert len(llm_server.calls) == 2
     assert (score_of(project, "elm").coherence, score_of(project, "oak").coherence) == (0.8, None)
     assert score_of(project, "elm").conciseness == conciseness(SOURCE, ELM, 0.8)
+    assert score_of(project, "oak").conciseness is None
 
 
 def test_completeness_of_a_source_without_elements_says_so(project: Project, llm_judge: Judge) -> None:
@@ -197,11 +190,12 @@ def test_conciseness_that_cannot_be_computed_says_why(project: Project, llm_judg
 def test_a_second_run_asks_and_writes_nothing(
     project: Project, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
-    kinds = (Claim, Verdict, Rating, Check)
-    run_to_end(project, llm_judge, METRICS)
+    kinds, metrics = (Claim, Verdict, Rating, Check), [*METRICS, "summarization"]
+    run_to_end(project, llm_judge, metrics)
     before = [kind.objects.count() for kind in kinds], len(llm_server.calls)
-    run_to_end(project, llm_judge, METRICS)
+    again = run_to_end(project, llm_judge, metrics)
     assert ([kind.objects.count() for kind in kinds], len(llm_server.calls)) == before
+    assert list(again.jobs.values_list("run__state", "total", "done")) == [("finished", 3, 3)]
 
 
 def test_what_failed_is_not_written_twice(project: Project, llm_judge: Judge, llm_server: LLMServer) -> None:

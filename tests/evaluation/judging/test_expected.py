@@ -1,11 +1,12 @@
 """The expected value of a rating, from the log-probabilities of a server."""
 
 import asyncio
+import json
 
 import pytest
 
 from evaluation.judging import OpenAIJudge
-from evaluation.judging.parsing import expected_values
+from evaluation.judging.parsing import expected_values, parse_criteria
 from evaluation.judging.protocol import CoverRequest, Rating, Text
 from evaluation.metrics import Criterion
 from tests.evaluation.judging.conftest import JudgeMaker
@@ -29,11 +30,6 @@ def test_the_expected_value_is_renormalised_over_the_scale(
     found = rated(judge_of())
     assert (found.value, found.expected) == (4, pytest.approx(4.25))
     assert llm_server.calls[-1].body["top_logprobs"] == 20
-
-
-def test_without_log_probabilities_there_is_none(judge_of: JudgeMaker) -> None:
-    found = rated(judge_of())
-    assert (found.value, found.expected) == (4, None)
 
 
 @pytest.mark.parametrize("is_named", [True, False])
@@ -68,9 +64,33 @@ def test_a_server_that_refuses_them_is_asked_without(
 def test_an_unclear_token_has_no_expected_value(
     criterion: Criterion, chances: list[dict[str, float]], expected: float | None
 ) -> None:
-    reply = '{"criteria": [{"id": "r1", "value": 4}]}'
-    told = str(chances).replace("'", '"')
-    assert expected_values(reply, told, {"r1": criterion}).get("r1") == pytest.approx(expected)
+    reply = json.dumps({"criteria": [{"id": "r1", "value": int(next(iter(chances[0]), "4"))}]})
+    found = expected_values(reply, json.dumps(chances), {"r1": criterion})
+    assert found.get("r1") == pytest.approx(expected)
+
+
+def test_probabilities_of_a_value_in_the_thinking_are_ignored() -> None:
+    draft, answer = ({"criteria": [{"id": "r1", "value": value}]} for value in (2, "5: fully"))
+    criterion = Criterion("tone", "Is it neutral?", (1, 5), points=((5, "5: fully"),))
+    reply = f"<think>{json.dumps(draft)}</think>{json.dumps(answer)}"
+    assert parse_criteria(reply, {"r1": criterion}, 1)["r1"].value == 5
+    assert expected_values(reply, '[{"2": 1.0}]', {"r1": criterion}) == {}
+
+
+def test_a_token_that_holds_more_than_the_value_has_no_probabilities(
+    judge_of: JudgeMaker, llm_server: LLMServer
+) -> None:
+    def broken(completion: Answer) -> Answer:
+        choice = completion["choices"][0]
+        text = choice["message"]["content"] + " 4"
+        choice["message"]["content"] = text
+        listed = [{"token": "4", "logprob": 0.0}]
+        ends = [{"token": text[:-1]}, {"token": "4", "top_logprobs": listed}]
+        choice["logprobs"] = {"content": ends}
+        return completion
+
+    llm_server.always(faults.completion(broken))
+    assert (rated(judge_of()).value, rated(judge_of()).expected) == (4, None)
 
 
 @pytest.mark.parametrize("told", [None, 1, [None], [{"token": 1}], [{"token": "}"}], [{}]])
@@ -86,7 +106,11 @@ def test_hostile_log_probabilities_are_ignored(
 
 
 @pytest.mark.parametrize(
-    "listed", [None, 1, "4", [1], [{"token": "4"}], [{"token": "4", "logprob": float("nan")}]]
+    "listed",
+    [
+        *(None, 1, "4", [1], [{"token": "4"}]),
+        *([{"token": "4", "logprob": logprob}] for logprob in (float("nan"), -(10**400), 10**400)),
+    ],
 )
 def test_a_token_without_probabilities_has_no_expected_value(
     judge_of: JudgeMaker, llm_server: LLMServer, listed: object

@@ -107,13 +107,6 @@ def test_a_claim_in_other_words_has_no_place(judge: OpenAIJudge, llm_server: LLM
 # Replies
 
 
-def test_only_what_is_missing_is_asked_again(judge: OpenAIJudge, llm_server: LLMServer) -> None:
-    llm_server.then(faults.without("c2"))
-    assert labels(check(judge, FOUND, ABSENT, "41 crowns")) == ["yes", "no", "yes"]
-    assert list(llm_server.calls[1].question["claims"]) == ["c2"]
-    assert len(llm_server.calls) == 2
-
-
 def test_claims_that_cannot_be_extracted_raise(judge: OpenAIJudge, llm_server: LLMServer) -> None:
     llm_server.always(faults.text("Sorry?"))
     with pytest.raises(UnusableReply, match=r"unit 1: the reply holds no JSON: “Sorry"):

@@ -145,12 +145,6 @@ def test_a_claim_listed_twice_with_other_labels_has_none() -> None:
     assert parsing.parse_aligned(reply, [1], 1, 3) == {1: (("A b", None),)}
 
 
-def test_no_unit_is_read_of_a_judge_that_counts_from_0() -> None:
-    claims = '"claims": [{"claim": "A b", "label": "yes"}]'
-    reply = f'{{"units": [{{"unit": 0, {claims}}}, {{"unit": 1, {claims}}}]}}'
-    assert parsing.parse_aligned(reply, [1, 2], 2, 3) == {}
-
-
 def test_topics_are_read_once_each() -> None:
     assert parsing.parse_topics('{"topics": ["rain", "rain", 3, " ", "mayor"]}') == ("rain", "mayor")
     assert parsing.parse_topics("rain") == ()

@@ -134,7 +134,8 @@ class Turn:
             if is_stopping():
                 # Do not wait for a server that hangs: an interrupted command cancels its run, which loses the jobs.
                 self._drop_lost()
-            self._do_what_is_due()
+            if self._desks:
+                self._do_what_is_due()
         self._end_turn()
         return self._unavailable_in_a_row < UNAVAILABLE_IN_A_ROW
 

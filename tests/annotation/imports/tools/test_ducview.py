@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from tests.annotation.imports.tools.packages import (
 )
 
 NAME = "D0901-A.M.100.F.12.pan"
+FIRST = next(iter(WEIGHTS))
 
 
 def weights(made: PyramidFile) -> dict[str, int]:
@@ -126,13 +128,29 @@ def test_claims_and_verdicts_come_of_the_files_of_a_set(tmp_path: Path) -> None:
     assert set(one.pairs) == {("12", 100, "pyramid"), ("13", 100, "pyramid")}
 
 
+def test_content_units_with_the_same_label_keep_their_own_answers(tmp_path: Path) -> None:
+    def alike(content: str) -> str:
+        return re.sub(r'(<scu uid="[12]") label="[^"]*"', r'\1 label="Trams stopped"', content)
+
+    # The first peer expresses the first unit, the second peer the second.
+    first, second = (alike(pan({label: "Fish"})) for label in list(WEIGHTS)[:2])
+    dataset, problems, _ = read(tmp_path, {NAME: first, "D0901-A.M.100.F.13.pan": second})
+    one, two, *_ = dataset.sets["D0901-A"].claims["pyramid", 100]
+    assert problems == []
+    assert (one.text, one.verdicts) == ("Trams stopped", {"12": "yes", "13": "no"})
+    assert (two.text, two.verdicts) == ("Trams stopped", {"12": "no", "13": "yes"})
+
+
 @pytest.mark.parametrize(
     ("files", "reason"),
     [
         ({"one.pan": pan()}, "has a name that does not say whose summary it annotates. Call it like D0736-B"),
-        (
-            {"D0901-A.pyr": pyr(), NAME: pan().replace(END, "Work ends in June")},
-            "is another text than at D0901-A.pyr",
+        *(
+            ({"D0901-A.pyr": pyr(), NAME: other}, "holds another pyramid of 'D0901-A' than D0901-A.pyr")
+            for other in (
+                pan().replace(END, "Work ends in June"),
+                pan().replace(f'<scu uid="1" label="{FIRST}"', '<scu uid="1" label="Trams stopped"'),
+            )
         ),
         (
             {NAME: pan(), f"b/{NAME}": pan()},

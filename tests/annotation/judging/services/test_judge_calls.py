@@ -79,14 +79,6 @@ def test_what_a_server_reports_never_breaks_the_row(store: RowCallStore) -> None
     assert row.served_model == "m" * 200
 
 
-def test_calls_can_be_kept_from_many_tasks_at_once(store: RowCallStore) -> None:
-    async def keep() -> None:
-        await asyncio.gather(*(store.put(call(key=f"{number:064}")) for number in range(50)))
-
-    asyncio.run(keep())
-    assert JudgeCall.objects.count() == 50
-
-
 # Paying once
 
 

@@ -136,24 +136,11 @@ def test_scores_follow_the_verdicts(project: Project) -> None:
     assert score_of(project, "fir").coverage == 0.0
 
 
-def test_what_a_run_derives_is_what_rebuilding_derives(world: World) -> None:
-    run_to_end(world.project, world.judge, ["factual_alignment"])
-    before = derived_rows(world.project)
-    assert before
-    rescore(project=world.project)
-    assert derived_rows(world.project) == before
-
-
 def test_a_person_s_verdict_stands_above_a_later_judge(world: World) -> None:
     override(check=world.check("alder", 2), by=world.rex, label="yes")
     run_to_end(world.project, world.judge)
     check = world.check("alder", 2)
     assert (check.final_label, check.final_source, check.judge_label) == ("yes", "reviewer", "no")
-
-
-def test_progress_is_kept(world: World) -> None:
-    run = run_to_end(world.project, world.judge)
-    assert set(run.jobs.values_list("state", "total", "done", "unscored")) == {("done", 2, 2, 0)}
 
 
 def test_verdicts_of_another_judge_move_no_score(world: World) -> None:
@@ -173,15 +160,6 @@ def score_of_port(world: World) -> list[float | None]:
 
 
 # No repeated calls
-
-
-def test_a_second_run_writes_nothing_new(world: World) -> None:
-    run_to_end(world.project, world.judge, ["factual_alignment"])
-    before = [model.objects.count() for model in (Verdict, Check, Claim, ClaimSet)]
-    second = run_to_end(world.project, world.judge, ["factual_alignment"])
-    assert [model.objects.count() for model in (Verdict, Check, Claim, ClaimSet)] == before
-    assert not Verdict.objects.filter(run=second).exists()
-    assert set(second.jobs.values_list("state", "total", "done")) == {("done", 2, 2)}
 
 
 def test_a_run_goes_on_where_an_earlier_one_stopped(world: World) -> None:

@@ -74,6 +74,14 @@ def test_statements_do_not_grow_with_document_sets(lexical: Judge) -> None:
     assert counts[24] < 2 * counts[4]
 
 
+def test_a_turn_without_work_does_not_wait(lexical: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = started(project_of(1), lexical)
+    judge_run(run)
+    # Waiting with a negative timeout raises an error.
+    monkeypatch.setattr(turn, "LOOK_SECONDS", -1.0)
+    assert judge_run(run)
+
+
 @pytest.mark.slow
 def test_as_many_calls_as_the_judge_may_make_are_under_way(llm_judge: Judge, llm_server: LLMServer) -> None:
     Judge.objects.update(concurrency=6, reply_format="json_schema")

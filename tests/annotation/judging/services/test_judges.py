@@ -156,28 +156,6 @@ def test_no_two_signatures_are_kept_as_one(one: str, other: str) -> None:
     assert (kept_signature(one) == kept_signature(other)) == (one == other)
 
 
-@pytest.mark.parametrize("place", [0, 100, 199], ids=["first", "middle", "last"])
-def test_models_with_long_names_are_told_apart_wherever_they_differ(db: None, place: int) -> None:
-    name = "m" * 200
-    other = f"{name[:place]}x{name[place + 1 :]}"
-    kept = [kept_signature(build(openai_row(model=each)).signature) for each in (name, other)]
-    assert kept[0] != kept[1]
-
-
-def test_panels_are_told_apart_by_any_member(db: None) -> None:
-    def panel(*models: str) -> str:
-        row = Judge.objects.create(name=f"panel-of-{'-'.join(models)}", kind="panel")
-        for model in models:
-            member = openai_row(name=f"{row.name}-{model}", model=model * 30)
-            member.save()
-            row.members.add(member)
-        return kept_signature(build(row).signature)
-
-    kept = [panel("a", "c", "d"), panel("b", "c", "d"), panel("a", "b", "d"), panel("a", "c", "b")]
-    assert len(set(kept)) == 4
-    assert all(len(signature) <= 200 for signature in kept)
-
-
 @pytest.mark.slow
 def test_questions_do_not_wait_for_a_thread_that_has_died(db: None) -> None:
     def die() -> None:
