@@ -57,8 +57,6 @@ def test_an_answer_returns_the_check_as_it_is_read_afterwards(
     ("answer", "status", "field"),
     [
         ({}, 400, "label"),
-        ({"label": "maybe"}, 400, "label"),
-        ({"label": "yes", "confidence": 2}, 400, "confidence"),
         ({"label": "yes", "evidence": ["a"]}, 400, "evidence.0"),
         ({"label": "yes", "evidence": [1, 99]}, 422, "evidence"),
         ({"label": "yes", "final_label": "yes"}, 400, "final_label"),
