@@ -23,7 +23,7 @@ app.autodiscover_tasks(["annotation"])
 
 
 class WholeMessages(filesystem.Channel):
-    """Channels of the filesystem broker on which a message appears whole.
+    """The channel of a `FileTransport`, on which a message appears whole.
 
     kombu writes into a file that workers see already. A worker that reads it too early ends with an error.
     """
@@ -36,7 +36,10 @@ class WholeMessages(filesystem.Channel):
         part.rename(part.with_name(f"{name}.{queue}.msg"))
 
 
-filesystem.Transport.Channel = WholeMessages
+class FileTransport(filesystem.Transport):
+    """The filesystem broker, which CELERY_BROKER_TRANSPORT names, with channels of `WholeMessages`."""
+
+    Channel = WholeMessages
 
 
 @setup_logging.connect

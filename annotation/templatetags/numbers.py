@@ -55,8 +55,13 @@ def points(value: float | None) -> str:
 
 @register.simple_tag
 def between(low: float, high: float, unit: str = "%") -> str:
-    """Format the bounds of a share, or of a difference of shares: "46–85 %", "−2 to 14 points"."""
+    """Format the bounds of a share, or of a difference of shares: "46–85 %", "−2 to 14 points".
+
+    Those of a score that a project scales above 1 have two decimals.
+    """
     dash = "–" if unit == "%" else " to "
+    if unit == "%" and round(100 * high) > 100:
+        return f"{short(low)}{dash}{short(high)}"
     return f"{round(100 * low)}{dash}{round(100 * high)} {unit}".replace("-", "−")
 
 

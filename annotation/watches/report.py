@@ -113,6 +113,10 @@ class WatchedScore:
     lowest: tuple[str, ...]
 
     @property
+    def words(self) -> str:
+        return self.score.replace("_", " ")
+
+    @property
     def latest(self) -> float | None:
         """The mean of the newest period that has a mean."""
         return next((each.mean for each in reversed(self.points) if each.mean is not None), None)
@@ -193,7 +197,7 @@ def watch_report(watch: Watch) -> WatchReport:
     for each in scores:
         compared = ((point.start, point.state == ALARM) for point in each.points if point.state in LATER)
         cause: Cause = "summaries" if watch.checks else "either"
-        alarms += [Alarm(at, cause, f"{each.score.capitalize()} fell") for at in _begins(compared)]
+        alarms += [Alarm(at, cause, f"{each.words.capitalize()} fell") for at in _begins(compared)]
     alarms.sort(key=lambda alarm: alarm.period, reverse=True)
     said = _said(watch, scores, tests)
     return WatchReport(watch.public_id, watch.name, *said, tuple(alarms), tuple(scores), tuple(tests))
@@ -301,7 +305,7 @@ def _said(
     test, noun = tests[-1] if tests else None, watch.length
     worse = next((each for each in scores if each.is_alarm), None)
     if worse and (watch.checks or not (test and test.is_alarm)):
-        score = worse.score.capitalize() if watch.checks else f"The judge's {worse.score}"
+        score = worse.words.capitalize() if watch.checks else f"The judge's {worse.words}"
         fell = (
             f"{score} fell by {worse.drop:.2f} in {_last(watch, worse.window)}, compared with the reference."
         )

@@ -41,7 +41,7 @@ class WatchForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, room: Room, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         names = (*SCORE_SIDES, *asked_of_judges(room.project).values_list("name", flat=True))
-        self.fields["scores"].choices = [(name, name.capitalize()) for name in names]  # type: ignore[attr-defined]
+        self.fields["scores"].choices = [(name, name.replace("_", " ").capitalize()) for name in names]  # type: ignore[attr-defined]
         of_project = System.objects.filter(project=room.project, kind=System.Kind.SUMMARISER)
         self.fields["systems"].queryset = of_project  # type: ignore[attr-defined]
         if Verb.VIEW_SCORES not in room.verbs:

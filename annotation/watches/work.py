@@ -163,12 +163,14 @@ def _basis(watch: Watch, run: Run | None, summaries: list[int]) -> str:
 def _ask_anchors(watch: Watch) -> bool:
     """Ask the anchors after the newest judged period, again if the server names another model; store the answers."""
     period = watch.periods.exclude(basis="").select_related("anchor_run__judge").order_by("-start").first()
-    if period is None or watch.periods.filter(state=WatchPeriod.State.JUDGING).exists():
+    if period is None:
         return False
     if run := period.anchor_run:
         if run.state == Run.State.ACTIVE:
             return False
         period.asked, period.anchor_run = [*period.asked, _answers(watch, run)], None
+    elif watch.periods.filter(state=WatchPeriod.State.JUDGING).exists():
+        return False
     else:
         is_as_before = bool(period.asked) and period.asked[-1]["model"] == _served_model(watch)
         is_fixed = watch.anchors.get("basis") == period.basis or _fix_anchors(watch, period)

@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.assessing.services.assign import assign
-from annotation.models import Assignment, Membership, Role
+from annotation.models import Membership, Role
 from annotation.reviewing.services.review import override
 from tests.annotation.hidden import WORDS, kept_from, plant, told
 from tests.annotation.test_permission_matrix import (
@@ -116,14 +116,3 @@ def test_the_deciding_judge_is_named_to_those_who_see(world: World, work: str) -
     assert [judge.get("is_deciding") for judge in judges] == [None if hidden else True]
     assert ("is_deciding" in judges[0]) is not hidden
     assert (">deciding<" in page, "deciding_judge" in form) == (not hidden, not hidden)
-
-
-def test_a_system_does_not_stand_at_the_same_place_in_every_set(world: World) -> None:
-    # With two summaries of one length, 20 seeds give the same order with a probability of 2 in 2**20.
-    first = set()
-    for seed in range(20):
-        assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None, seed=seed)
-        row = assignment.readings.select_related("comparison__summary").order_by("position")[0]
-        first.add(row.comparison.summary.system_id)
-        Assignment.objects.all().delete()
-    assert first == {system.pk for system in world.systems.values()}

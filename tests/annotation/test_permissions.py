@@ -14,7 +14,6 @@ from annotation.core.permissions import (
     BLIND_VERBS,
     ROLE_VERBS,
     Verb,
-    project_for,
     require,
     verbs_in,
     visible_projects,
@@ -38,21 +37,6 @@ from tests.annotation.cast import MEMBERS, World
 def test_a_member_may_do_exactly_what_the_table_says(world: World, name: str) -> None:
     verbs = frozenset().union(*(ROLE_VERBS[role] for role in MEMBERS[name]))
     assert verbs_in(getattr(world, name), world.project) == verbs
-
-
-@pytest.mark.parametrize("verb", Verb)
-def test_an_outsider_finds_no_project_whatever_the_verb(world: World, verb: Verb) -> None:
-    with pytest.raises(NotFound):
-        project_for(world.dan, "harbour", verb)
-
-
-def test_a_missing_project_answers_an_outsider_with_the_same_words(world: World) -> None:
-    said = []
-    for slug in ("harbour", "nowhere"):
-        with pytest.raises(NotFound) as refused:
-            project_for(world.dan, slug, Verb.VIEW_PROJECT)
-        said.append((refused.value.message, refused.value.code))
-    assert said[0] == said[1]
 
 
 def test_the_anonymous_are_outside_of_everything(world: World) -> None:

@@ -121,8 +121,8 @@ def test_a_folder_that_this_user_may_not_look_into_is_not_writable(
 
 @pytest.fixture
 def unreachable_broker() -> Any:
-    before = app.conf.broker_url
+    before = app.conf.broker_url, app.conf.broker_transport
     # Nothing listens on port 1.
-    app.conf.broker_url = "redis://127.0.0.1:1/0"
+    app.conf.broker_url, app.conf.broker_transport = "redis://127.0.0.1:1/0", None
     yield
-    app.conf.broker_url = before
+    app.conf.broker_url, app.conf.broker_transport = before

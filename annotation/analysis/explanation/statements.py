@@ -18,6 +18,7 @@ from annotation.models import (
     Project,
     Verdict,
 )
+from annotation.models.answer import STANDING_DECISION
 from annotation.models.judgment import COUNTING
 
 if TYPE_CHECKING:
@@ -111,10 +112,10 @@ class Statements:
 def with_overruled(checks: QuerySet[Check]) -> QuerySet[Check]:
     """Add `is_overruled` to checks: True if people's percents of the claim's unit count in place of its verdict."""
     percents = CoverageJudgment.objects.filter(
-        COUNTING,
+        STANDING_DECISION
+        | Q(COUNTING, comparison__summary__document_set__project__blend=Project.Blend.HUMAN_FIRST),
+        Q(unit=OuterRef("claim__unit")) | Q(claim=OuterRef("claim")),
         comparison__summary=OuterRef("summary"),
-        unit=OuterRef("claim__unit"),
-        comparison__summary__document_set__project__blend=Project.Blend.HUMAN_FIRST,
     )
     return checks.annotate(is_overruled=Exists(percents))
 

@@ -63,9 +63,17 @@ class Front:
 
     @property
     def margin(self) -> str:
-        """Return the highest mean and the next one in words; "" if there is no next one."""
-        words = "" if self.next_mean is None else f" ({self.mean:.0%}, next {self.next_mean:.0%})"
-        return words.replace("%", " %")
+        """Return the highest mean and the next one in words; "" if there is no next one.
+
+        Two means that are the same in whole percents have a decimal. A score that is scaled above 1 is no percent.
+        """
+        if self.next_mean is None:
+            return ""
+        if self.mean > 1:
+            return f" ({self.mean:.2f}, next {self.next_mean:.2f})"
+        first, second = 100 * self.mean, 100 * self.next_mean
+        digits = int(round(first) == round(second))
+        return f" ({first:.{digits}f} %, next {second:.{digits}f} %)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -273,6 +273,9 @@ SPECTACULAR_SETTINGS = {
 # Background work. A Job row describes the work. A message only wakes a worker and may get lost.
 
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="filesystem://localhost")
+CELERY_BROKER_TRANSPORT = (
+    "annotation.config.celery:FileTransport" if CELERY_BROKER_URL.startswith("filesystem:") else None
+)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_TIMEOUT = 5
 CELERY_RESULT_BACKEND = None

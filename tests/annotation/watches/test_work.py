@@ -108,6 +108,10 @@ def test_a_judge_that_changes_is_named_with_the_checks(
     pushed(world.project, ago=3, kept=0.8)
     for claimed in claim(watch):
         jobs.carry_out(claimed, perform)
+    # The anchors' run may end just before the next period is closed: its answers are noted while that one is judged.
+    tested = watch.periods.exclude(basis="").latest("start")
+    tested.asked, tested.anchor_run = [], Run.objects.filter(repeat_share=1.0).latest("pk")
+    tested.save()
     # While a period is judged, a new name has no effect: anchors are asked at the end of the period.
     JudgeCall.objects.create(judge=llm_judge, key="k", step="check", served_model="scripted-2")
     for claimed in claim(watch):

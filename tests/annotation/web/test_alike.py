@@ -39,3 +39,4 @@ def test_the_bounds_of_a_difference_are_points_with_a_minus_below_zero() -> None
     assert between(0.32, 0.661, "points") == "32 to 66 points"
     assert between(-0.25, -0.0004, "points") == "−25 to 0 points"
     assert between(0.461, 0.854) == "46–85 %"
+    assert between(0.9, 7.25) == "0.90–7.25"

@@ -8,7 +8,7 @@ import pytest
 from django.utils.html import escape
 
 from annotation.analysis.explanation.side_by_side import Piece, marked, side_by_side
-from annotation.models import Check, Claim, DocumentSet, Look, Project, Score, Unit
+from annotation.models import Check, Claim, CoverageJudgment, DocumentSet, Look, Project, Score, Unit
 from annotation.reviewing.services.review import override
 from tests.annotation.exports.acts import assess_and_close
 from tests.annotation.planning import lay_sets
@@ -100,7 +100,16 @@ def test_a_claim_says_that_percents_of_its_unit_count_instead(world: World, sign
     assert all(words in client.get(page).text for page in pages)
     # With a weighted blend, the verdicts count beside the percents.
     Project.objects.update(blend="weighted", blend_human_weight=0.5)
-    assert not any(words in client.get(page).text for page in pages[::2])
+    assert not any(words in client.get(page).text for page in pages)
+    # A decision on a unit counts alone in both.
+    CoverageJudgment.objects.create(
+        comparison=world.comparison("port", "birch"),
+        unit=world.units("port")[1],
+        role="adjudicator",
+        person=world.cleo,
+        percent=10,
+    )
+    assert all(words in client.get(page).text for page in pages)
 
 
 def names_on(page: HttpResponse) -> list[str]:

@@ -44,7 +44,7 @@ def test_a_leader_whose_differences_hold_leads() -> None:
 
 def test_whom_the_tests_cannot_tell_from_the_leader_is_named() -> None:
     found = ranked({"alder": [0.42, 0.39] * 4, "birch": EVEN, "cedar": [0.1] * 8})
-    assert found.sentence() == "alder is ahead (40 %, next 40 %), but birch could be as good."
+    assert found.sentence() == "alder is ahead (40.5 %, next 40.0 %), but birch could be as good."
     assert found.groups == (("alder", "birch"), ("cedar",))
 
 
@@ -85,7 +85,7 @@ def test_an_unchecked_judge_makes_nobody_the_best() -> None:
     )
     near = ranked({"alder": [0.42, 0.39] * 4, "birch": EVEN, "cedar": [0.1] * 8})
     assert near.sentence("an unchecked judge") == (
-        "alder is ahead (40 %, next 40 %), judged by an unchecked judge, but birch could be as good."
+        "alder is ahead (40.5 %, next 40.0 %), judged by an unchecked judge, but birch could be as good."
     )
     tied = ranked({"alder": [0.5] * 8, "birch": [0.5] * 8, "cedar": [0.1] * 8})
     assert (

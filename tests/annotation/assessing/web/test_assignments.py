@@ -38,13 +38,7 @@ def test_htmx_gets_the_room_with_the_new_assignment(world: World, mona: Client) 
 
 @pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "htmx"])
 @pytest.mark.parametrize(
-    ("path", "data"),
-    [
-        ("assign/", {**ONE, "assessor": "rex"}),
-        ("assign/", {**ONE, "document_set": "moon"}),
-        ("sets/", {**MANY, "people": []}),
-        ("sets/", {**MANY, "per_set": "many"}),
-    ],
+    ("path", "data"), [("assign/", {**ONE, "assessor": "rex"}), ("sets/", {**MANY, "per_set": "many"})]
 )
 def test_what_cannot_be_given_is_refused_on_the_form(
     world: World, mona: Client, path: str, data: dict[str, str], headers: dict[str, str]

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from annotation.adjudicating.services.adjudicate import decide_check
-from annotation.core.lists import Viewer
 from annotation.models import (
     Look,
     Membership,
     Project,
     Verdict,
 )
-from annotation.reviewing.queries.review_queue import QUEUE
 from annotation.reviewing.services.review import override
 from tests.annotation.cast import World
 
@@ -59,8 +57,6 @@ def test_an_answer_returns_the_check_as_it_is_read_afterwards(
     ("answer", "status", "field"),
     [
         ({}, 400, "label"),
-        ({"label": "maybe"}, 400, "label"),
-        ({"label": "yes", "confidence": 2}, 400, "confidence"),
         ({"label": "yes", "evidence": ["a"]}, 400, "evidence.0"),
         ({"label": "yes", "evidence": [1, 99]}, 422, "evidence"),
         ({"label": "yes", "final_label": "yes"}, 400, "final_label"),
@@ -109,14 +105,6 @@ class TestReveal:
         Membership.objects.filter(user=world.rex).update(roles=["reviewer", "viewer"])
         assert {row["system"] for row in results(client_of("rex"), "?system=alder")} == {"alder"}
 
-    def test_no_queue_tells_what_others_said_before_the_own_answer(self, world: World) -> None:
-        Membership.objects.filter(user=world.rex).update(roles=["reviewer", "viewer"])
-        # The judge says no to this check, so it belongs to the checks with opposite answers.
-        override(check=world.check("alder", 2), by=world.cleo, label="yes")
-        viewers = [Viewer.now(person, world.project) for person in (world.rex, world.olga, world.cleo)]
-        # The owner Olga has not answered it either, but Cleo has.
-        assert [len(QUEUE.look(viewer, {"only": "against"}).found) for viewer in viewers] == [0, 0, 1]
-
     @pytest.mark.parametrize("role", ["viewer", "manager"])
     def test_a_reviewer_with_another_role_waits_as_well(
         self, world: World, client_of: ApiDoor, role: str
@@ -134,13 +122,6 @@ class TestWhatIsKeptOfSeeing:
 
     def seen_by(self, name: str) -> int:
         return Look.objects.filter(person__username=name, revealed_at__isnull=False).count()
-
-    def test_an_adjudicator_who_was_shown_a_check_answers_it_knowing(
-        self, world: World, client_of: ApiDoor
-    ) -> None:
-        assert client_of("cleo").get(at(world, "alder", 2)).json()["judge_label"] == "no"
-        assert override(check=world.check("alder", 2), by=world.cleo, label="yes").verdict.had_seen
-        assert override(check=world.check("alder", 3), by=world.cleo, label="yes").verdict.had_seen is False
 
     @pytest.mark.parametrize(("name", "known"), [("cleo", 2), ("olga", 2), ("rex", 0), ("vic", 0)])
     def test_a_page_of_the_list_shows_its_checks_and_no_others(

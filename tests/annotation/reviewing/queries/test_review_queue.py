@@ -1,8 +1,7 @@
-"""The order of queues, and queues filtered by answers that the reader may not know yet."""
+"""The order of queues."""
 
 from __future__ import annotations
 
-from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +9,6 @@ from django.db import connection
 
 from annotation.core.lists import Listing, Viewer
 from annotation.models import Check
-from annotation.reviewing.queries.known_checks import knows
 from annotation.reviewing.queries.review_queue import QUEUE
 from annotation.reviewing.services.lease_check import hand_out
 from annotation.reviewing.services.review import override
@@ -19,38 +17,9 @@ from tests.annotation.cast import add_claims
 if TYPE_CHECKING:
     from tests.annotation.cast import World
 
-BY_ANSWERS = [
-    (only, label)
-    for only, label in product(
-        ["waiting", "disputed", "against", "answered", "all"], ["", "yes", "no", "unsure"]
-    )
-    if label or only in ("disputed", "against")
-]
-
 
 def queue(world: World, **given: str) -> Listing:
     return QUEUE.look(Viewer.now(world.rex, world.project), given)
-
-
-@pytest.mark.parametrize(("only", "label"), BY_ANSWERS)
-def test_a_queue_by_answers_holds_what_its_reader_knows(world: World, only: str, label: str) -> None:
-    override(check=world.check("alder", 2), by=world.olga, label="yes")
-    override(check=world.check("alder", 2), by=world.rex, label="no")
-    override(check=world.check("birch", 1), by=world.olga, label="unsure")
-    override(check=world.check("alder", 1), by=world.rex, label="yes")
-    checks = Check.objects.filter(project=world.project)
-    seen = checks.filter(knows(world.rex))
-    fits = {
-        "waiting": lambda check: check.human_label is None,
-        "disputed": lambda check: check.is_disputed,
-        "against": lambda check: (
-            None not in (check.human_label, check.judge_label) and check.human_label != check.judge_label
-        ),
-        "answered": lambda check: check.human_label is not None,
-        "all": lambda check: True,
-    }
-    expected = {check.pk for check in seen if fits[only](check) and (not label or check.final_label == label)}
-    assert {check.pk for check in queue(world, only=only, label=label).found} == expected
 
 
 def test_a_reader_keeps_to_a_document_set_and_answers_move_no_claim(world: World) -> None:

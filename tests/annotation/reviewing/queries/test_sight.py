@@ -52,9 +52,3 @@ def test_lists_and_rows_agree_on_what_is_known(world: World, story: str) -> None
     assert checks.filter(answered(world.rex)).exists() is is_known
     assert checks.filter(knows(world.rex)).exists() is (is_known or story == "was shown it")
     assert with_known(checks, world.rex, is_kept_back=False).get().is_known is True
-
-
-def test_where_the_project_shows_it_everybody_may_see(world: World) -> None:
-    check = world.check("alder", 1)
-    check.project.reveal = "shown"
-    assert may_see(check, world.rex, said=())

@@ -106,15 +106,6 @@ def in_hand(world: World, person: User) -> set[int]:
     return set(Check.objects.filter(leased_to=person, lease_until__gt=now).values_list("pk", flat=True))
 
 
-def test_of_what_somebody_opens_one_after_the_other_they_hold_the_newest_three(world: World) -> None:
-    opened = [*world.checks("alder"), *world.checks("birch")]
-    for check in opened:
-        look_at(check=check, by=world.rex)
-        renew_lease(check=Check.objects.get(pk=check.pk), by=world.rex)
-    assert in_hand(world, world.rex) == {check.pk for check in opened[-3:]}
-    assert handed(world, world.cleo).pk in {check.pk for check in opened[:3]}
-
-
 def test_what_somebody_skips_is_anybodys_but_for_the_newest_three(world: World) -> None:
     here = handed(world, world.rex)
     met = [here.pk]

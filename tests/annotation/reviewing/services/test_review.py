@@ -31,14 +31,6 @@ def test_an_override_changes_the_final_label_and_the_score(world: World) -> None
     assert (coverage(world, "alder"), coverage(world, "birch")) == (1.0, 0.0)
 
 
-def test_a_confirmation_counts_as_a_persons_verdict(world: World) -> None:
-    override(check=world.check("alder", 3), by=world.rex, label="yes")
-    score = Score.objects.get(summary=world.summaries["port", "alder"])
-    assert score.coverage == pytest.approx(0.75)
-    # Unit 1 has no verdict of a person, so h = 0; the only claim of unit 2 has one, so h = 1. The mean is 0.5.
-    assert score.human_share == pytest.approx(0.5)
-
-
 def test_withdrawing_restores_what_stood_before(world: World) -> None:
     verdict = override(check=world.check("alder", 1), by=world.rex, label="no").verdict
     assert coverage(world, "alder") == pytest.approx(0.5)
@@ -122,14 +114,6 @@ def test_a_senseless_answer_is_refused(world: World, answer: dict[str, object], 
     with pytest.raises(Invalid) as refused:
         override(check=world.check("alder", 1), by=world.rex, **answer)  # type: ignore[arg-type]
     assert refused.value.field == field
-
-
-def test_evidence_that_the_text_does_not_hold_is_refused(world: World) -> None:
-    # Alder's summary has two sentences.
-    with pytest.raises(Invalid, match="There is no unit 3 here") as refused:
-        override(check=world.check("alder", 1), by=world.rex, label="yes", evidence=[2, 3])
-    assert refused.value.field == "evidence"
-    assert not Verdict.objects.filter(person=world.rex).exists()
 
 
 def test_evidence_for_a_claim_of_the_summary_lies_in_the_source(world: World) -> None:
