@@ -54,8 +54,8 @@ def topic_preservation(labels: Iterable[Label | None]) -> float | None:
 
     In [0, 1], higher is better: the topics with `yes` divided by the scored topics. Unscored topics (None) are
     ignored. Returns None if there are no scored topics. Raises InvalidLabel.
-    Source: the topic preservation metric of Assert LLM Tools. Unlike that metric, no topics give no score instead of
-    0.
+    Source: the topic preservation metric of Assert LLM Tools. A source without topics has no score here, and 0 in that
+    metric.
     Example: `topic_preservation(["yes", "no", "yes", None])` is 0.666667.
     """
     return count_labels(labels).share_of_yes
