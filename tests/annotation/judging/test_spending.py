@@ -164,7 +164,8 @@ def test_of_many_calls_at_once_only_those_that_fit_are_let_go_ahead(budget: RunB
     async def made(price: float) -> int:
         return sum(await asyncio.gather(*(call(price) for _ in range(10))))
 
-    # At once, three times .3 fit into 1. One after the other, 8 fit, because 1 - .1·n must be at least .3.
+    # Each call reserves .3 and then costs .1, so three calls fit into 1 at once. After n calls, 1 - .1 n is left;
+    # another call needs .3, so it may follow up to 7 calls. That makes 8 calls.
     assert asyncio.run(made(0.1)) == 8
     assert cost() == pytest.approx(0.8)
 
