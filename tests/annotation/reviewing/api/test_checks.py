@@ -111,7 +111,7 @@ class TestReveal:
 
     def test_no_queue_tells_what_others_said_before_the_own_answer(self, world: World) -> None:
         Membership.objects.filter(user=world.rex).update(roles=["reviewer", "viewer"])
-        # The judge says no to this check, so it belongs to the checks with opposite answers.
+        # The judge says no to this check and Cleo says yes, so the check belongs to those with opposite answers.
         override(check=world.check("alder", 2), by=world.cleo, label="yes")
         viewers = [Viewer.now(person, world.project) for person in (world.rex, world.olga, world.cleo)]
         # The owner Olga has not answered it either, but Cleo has.

@@ -54,7 +54,9 @@ def test_a_queue_by_answers_holds_what_its_reader_knows(world: World, only: str,
 
 
 def test_a_reader_keeps_to_a_document_set_and_answers_move_no_claim(world: World) -> None:
-    """The pages have two claims, and all claims are answered meanwhile: each claim appears once, in the same order."""
+    """The list is read two claims at a time, and each claim is answered at once. Still every claim appears once, in the
+    order of the beginning.
+    """
     _ask_of_bridge(world)
     # The import order is port, bridge. In each set, claims of references come first, then claims of summaries, one
     # summary after the other. In a summary, the most uncertain claims come first, and equal ones are sorted by their

@@ -156,6 +156,6 @@ def test_what_somebody_writes_at_this_moment_is_passed_over(world: World) -> Non
 
 @pytest.mark.parametrize("query", [{"only": "split"}, {"only": "split", "label": "yes"}])
 def test_a_queue_that_can_hold_nothing_hands_out_nothing(world: World, query: dict[str, str]) -> None:
-    # There is no panel, so no check has differing members; and an answered check is not waiting.
+    # There is no panel, so there is no check on which the members of a panel differ.
     assert hand_out(look=queue(world, world.rex, query)) is None
     assert hand_out(look=queue(world, world.rex, query), after=world.check("alder", 1)) is None

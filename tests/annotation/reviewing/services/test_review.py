@@ -35,7 +35,8 @@ def test_a_confirmation_counts_as_a_persons_verdict(world: World) -> None:
     override(check=world.check("alder", 3), by=world.rex, label="yes")
     score = Score.objects.get(summary=world.summaries["port", "alder"])
     assert score.coverage == pytest.approx(0.75)
-    # Unit 1 has no verdict of a person, so h = 0; the only claim of unit 2 has one, so h = 1. The mean is 0.5.
+    # No claim of unit 1 has a verdict of a person, so its human share is 0. The only claim of unit 2 has one, so its
+    # human share is 1. The mean is .5.
     assert score.human_share == pytest.approx(0.5)
 
 
