@@ -18,11 +18,11 @@ WORD = "word "
         (50, [15, 15], 1.0, 0.58),
         # Ratio .15: compression .5, so .7 · (.3 + .4) + 0.
         (100, [15], 0.0, 0.49),
-        # One sentence of 30 words: its term .5; ratio .3: .7 · (.6 + .2) + .3 · 1.
+        # One sentence of 30 words has the sentence term .5, and the ratio is .3: .7 · (.6 + .4 · .5) + .3 · 1.
         (100, [30], 1.0, 0.86),
-        # One of 45 words: its term 0; ratio .3: .7 · .6 + 0.
+        # One sentence of 45 words has the sentence term 0, and the ratio is .3: .7 · .6.
         (150, [45], 0.0, 0.42),
-        # Longer than the source: compression stays at 0.
+        # The summary is longer than the source, so compression is 0: .7 · .4.
         (10, [15, 15], 0.0, 0.28),
     ],
 )

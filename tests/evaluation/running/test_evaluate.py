@@ -28,7 +28,7 @@ from tests.evaluation.running.dams import corpus
 from tests.llm_server import Call, Fault, LLMServer, faults
 
 DOCUMENT = "It rained on Monday. The mayor left. Nobody asked why. The bridge stayed open."
-# The document supports one of two claims, and the summary contains two of the document's four.
+# The document supports two of the summary's three claims, and the summary contains two of the document's four.
 SUMMARY = "The mayor left. The bridge stayed open. It snowed."
 ALL_METRICS = list(METRICS)
 
