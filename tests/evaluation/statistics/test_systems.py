@@ -70,10 +70,10 @@ def test_the_best_by_hand() -> None:
 
 
 def test_the_largest_of_all_rivals_counts() -> None:
-    # In the test of c, a is ahead of c by 1 in every set, and b in all of six but the last, where it is behind by 1.
-    # The sums over the root of six are 6 and 4. Flips reach 6 for a without a minus and for b with a minus in the
-    # last set alone: 2 / 64 = .031. In the test of a, nobody is ahead. In the test of b, a is ahead by 2 in one set,
-    # which half of the flips reach.
+    # In the test of c, a is ahead of c by 1 in all six sets. b is ahead of c by 1 in five sets and behind by 1 in the
+    # last. The sums are 6 and 4, both divided by the square root of 6. A flip reaches the sum 6 for a if it changes no
+    # sign, and for b if it changes only the sign of the last set: 2 / 64 = .031. In the test of a, nobody is ahead. In
+    # the test of b, a is ahead by 2 in one set, and half of the flips reach this.
     values = sets_of(a=[1] * 6, b=[1] * 5 + [-1], c=[0] * 6)
     assert may_be_best(values) == {"a", "b"}
     assert may_be_best(values, level=0.03) == {"a", "b", "c"}
@@ -96,7 +96,8 @@ def test_the_true_best_is_left_out_in_as_few_studies_as_promised() -> None:
 
 
 def test_holm_as_published() -> None:
-    # Sorted .005 .01 .03 .04 times 4 3 2 1 is .02 .03 .06 .04, and no value is below the one before: .06 at the end.
+    # Sorted, the values .005, .01, .03 and .04 are multiplied by 4, 3, 2 and 1: .02, .03, .06 and .04. No result may be
+    # below the result before it, so the last is .06.
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
