@@ -83,7 +83,7 @@ class Look:
 def fit_correction(reference: Sequence[SampledValue]) -> Correction:
     """Return the correction with which the values of these documents vary least.
 
-    It is fixed from the reference and used for all periods. Documents whose samples do not vary give 0 and 0.
+    The correction is fixed from the reference for all periods. Documents whose samples do not vary give 0 and 0.
     Source: Angelopoulos, Duchi and Zrnic, PPI++, 2023 (a power-tuned prediction), by least squares.
     """
     if not reference:

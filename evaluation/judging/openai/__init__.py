@@ -239,11 +239,11 @@ class OpenAIJudge:
         return await self._supported(claims, source, instruction)
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
-        """Answer claims, questions, topics and ratings of a summary without its source, in one call if they fit.
+        """Answer the claims, questions, topics and criteria of `request` from its summary, in one call if they fit.
 
         Otherwise there is a call per window of the summary and chunk of at most `claims_per_call` items. An item is yes
         if any window answers yes; `combined` merges the ratings of windows. An item without a usable answer after two
-        calls is unscored and has a reason. A blank summary needs no call. If the text `beside` does not fit into one
+        calls is unscored and has a reason. A blank summary needs no call. If `request.beside` does not fit into one
         call with the summary, the ratings are unscored.
         """
         return await self._cover(request, "check_supported" if request.beside else "cover_summary")

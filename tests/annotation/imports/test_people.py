@@ -677,7 +677,8 @@ def test_a_nested_line_holds_claims_of_both_sides_with_ratings_and_units(
 
 
 def exported_twice(project: Project, folder: Path) -> Project:
-    """Export a project, import the file into another project, check that its export has the same bytes, and return it.
+    """Export a project, import the file into another project, check that the second export equals the first, and return
+    the second project.
     """
     twin = Project.objects.create(slug="twin", name="Twin")
     files = [folder / "first.jsonl", folder / "second.jsonl"]

@@ -153,7 +153,7 @@ def test_the_anchors_are_asked_again_once_when_the_server_names_another_model(
     assert (len(report.anchors), report.state) == (len(first) + 1, "judge_changed")
     again, before = report.anchors[-1], report.anchors[-2]
     assert (again.period, again.model, again.is_alarm) == (before.period, "scripted-2", True)
-    # A period has two tests at most, because they share its part of the rate of false alarms.
+    # A period has two tests at most, because its tests share the period's part of the rate of false alarms.
     serve("scripted-3", ago=-2)
     assert len(asked()) == len(first) + 1
 

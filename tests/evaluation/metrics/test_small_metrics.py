@@ -32,10 +32,10 @@ def test_conciseness(source_words: int, sentences: list[int], rating: float, exp
 
 
 def test_conciseness_terms_are_those_of_the_score() -> None:
-    # 30 words of 100: compression 1; one sentence of 30 words: (40 - 30) / 20 = .5.
+    # 30 words of 100 have the compression 1. One sentence of 30 words has (40 - 30) / 20 = .5.
     terms = conciseness_terms(WORD * 100, f"{(WORD * 30).strip()}.")
     assert (terms.compression, terms.sentences) == (pytest.approx(1.0), pytest.approx(0.5))
-    # .7 · (.6 + .4 · .5) + .3 · .5.
+    # The score with this rating is .7 · (.6 + .4 · .5) + .3 · .5 = .71.
     assert terms.with_rating(0.5) == pytest.approx(0.71)
 
 

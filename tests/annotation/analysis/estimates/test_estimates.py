@@ -118,7 +118,7 @@ def test_checks_that_came_after_the_sample_are_counted(world: World) -> None:
 def framed(
     documents: int, *, answered: int, judge: bool = True, systems: tuple[str, ...] = ("alder",)
 ) -> SampleFrame:
-    """Build a frame with a claim for each document, of which the first `answered` have answers; the judge is right in
+    """Build a frame with a claim for each document. The first `answered` claims have answers, and the judge is right in
     four of five.
     """
     items = [

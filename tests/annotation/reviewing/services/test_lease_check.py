@@ -96,7 +96,7 @@ def test_going_on_looks_at_the_claim_on_screen_and_takes_the_next(world: World) 
     following = look_and_hand_out(look=queue(world, world.rex), here=here.public_id)
     assert following.pk != here.pk
     assert Look.objects.get(person=world.rex).check_row == here
-    # Both checks are in progress, and the first lease is recent.
+    # The person holds both checks. The first lease is recent, so it was not renewed.
     assert set(Check.objects.filter(leased_to=world.rex)) == {here, following}
     assert held_until(here) == until
 

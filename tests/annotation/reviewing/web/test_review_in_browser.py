@@ -208,7 +208,7 @@ def test_undo_knows_answers_that_were_not_heard_yet_when_the_next_was_given(
     if way == "slow":
         at_claim(page, "wall")
         page.keyboard.press("2")
-    # The key is pressed before claim and answer have arrived, and waits for both.
+    # The key is pressed before the server has heard of the first answer, and waits until it has.
     page.keyboard.press("u")
     for route in held:
         route.continue_()
