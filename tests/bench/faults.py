@@ -46,7 +46,7 @@ RUN_GOES_ON_SECONDS, SAVES_GO_ON_SECONDS = 15.0, 5.0
 @dataclass(frozen=True)
 class Fault:
     """A fault. `strike` causes the fault and returns when the cause is over. `interrupts` is True if a process may die
-    with calls in flight.
+    with calls in flight. `mortal` names the threads that can be killed, by the beginnings of their names.
     """
 
     what: str

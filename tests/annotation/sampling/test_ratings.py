@@ -118,7 +118,7 @@ def test_the_leaderboard_shows_the_estimate(world: World, tone: Row, tmp_path: P
         row for each in sets for row in each.summaries.filter(is_summary=True).select_related("system")
     ]
     for number, summary in enumerate(summaries):
-        # Alder gets 2 and 4 in turn and birch 1; the judge rates one more.
+        # A person will rate alder 2 and 4 in turn, and birch 1. The judge's rating is one more.
         value = 1 if summary.system.name == "birch" else 2 + 2 * (number // 2 % 2)
         judge_rates(world, tone, summary, value + 1)
     sample = sample_ratings(project=world.project, by=world.mona, criterion=tone, size=44)

@@ -101,7 +101,7 @@ def test_a_judge_that_changes_is_named_with_the_checks(
     assert [(test.count, test.flips, test.is_alarm) for test in steady.anchors] == [(150, 0, False)] * 2
     # The first test belongs to the reference; without flips, the p-value of the second is 1.
     assert [test.p for test in steady.anchors] == [None, pytest.approx(1.0)]
-    # The server has a new model with another name, which changes its answers to three of ten claims.
+    # The server now has a model with another name, which answers three of ten claims differently.
     llm_server.served_model = "scripted-2"
     llm_server.where(flips_three)
     reopen(watch)

@@ -449,8 +449,8 @@ def test_ten_answers_off_the_end_need_no_bound_but_lower_the_degrees_of_freedom(
 
 
 def test_one_large_loss_leaves_few_degrees_of_freedom() -> None:
-    # The mean is .9. Squares of the deviations: 39 * .01 + 20 * .0225 + .81 = 1.65; fourth powers: .670. So
-    # 2 / (.670 / 1.65^2 - 1/60) = 8.7 degrees of freedom.
+    # The mean is .9. The squared deviations add up to 39 * .01 + 20 * .0225 + .81 = 1.65, and the deviations to the
+    # fourth power to .670. So there are 2 / (.670 / 1.65^2 - 1/60) = 8.7 degrees of freedom, rounded down.
     assert estimated(*[1.0] * 39, *[0.75] * 20, 0.0)[1].degrees == 8
 
 

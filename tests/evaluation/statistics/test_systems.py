@@ -60,12 +60,12 @@ def sets_of(**columns: list[float]) -> dict[str, dict[str, float]]:
 
 
 def test_the_best_by_hand() -> None:
-    # a is ahead of b by 1 in each of five sets. One of the 32 flips of b's differences from a reaches their sum:
-    # .031. With four sets it is one of 16: .0625.
+    # a is ahead of b by 1 in each of five sets. One of the 32 flips of b's differences from a reaches their sum: .031.
+    # With four sets, one of 16 flips does: .0625.
     assert may_be_best(sets_of(a=[1] * 5, b=[0] * 5)) == {"a"}
     assert may_be_best(sets_of(a=[1] * 4, b=[0] * 4)) == {"a", "b"}
-    # The differences of a from b are 1, 1, 1, 1, 1, -1 with the sum 4. Of 64 flips, those with at most one minus
-    # reach 4: 7, which is .11.
+    # The differences of a from b are 1, 1, 1, 1, 1, -1 with the sum 4. Seven of the 64 flips, those with at most one
+    # minus, reach 4: .11.
     assert may_be_best(sets_of(a=[1, 1, 1, 1, 1, 0], b=[0, 0, 0, 0, 0, 1])) == {"a", "b"}
 
 
