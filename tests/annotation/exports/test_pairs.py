@@ -112,7 +112,7 @@ def test_ratings_that_differ_by_the_answer_that_counts(world: World) -> None:
         Criterion.objects.create(project=world.project, name=name, question="?")
         for name in ("tone", "flow", "old")
     )
-    # Tone of alder: Rex changed 1 to 4 and a rater of a file said 3, so 3.5. The judge's 1 does not count.
+    # Tone of alder: Rex changed 1 to 4 and a rater of a file said 3, so the mean is 3.5. The judge's 1 does not count.
     rate(tone, "alder", 1, "reviewer", person=world.rex)
     rate(tone, "alder", 4, "reviewer", person=world.rex, version=2)
     rate(tone, "alder", 3, "reviewer", origin_name="rater 1")

@@ -85,7 +85,7 @@ def test_a_run_stops_before_it_costs_more_than_its_cap_and_goes_on_with_a_higher
     perform_all(resume_run(run=run, max_cost=1.0, by=None))
     run.refresh_from_db()
     assert (run.state, run.stop_reason) == ("finished", "")
-    # All calls were paid for once more, and none of them twice.
+    # The two parts of this run together paid for each call once, as the whole run before did.
     assert len(llm_server.calls) == 2 * made
     assert run.cost == pytest.approx(whole)
 

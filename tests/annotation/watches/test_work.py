@@ -73,7 +73,7 @@ def test_peoples_answers_show_a_drop_that_the_judge_does_not_see(world: World) -
     assert [point.answers for point in report.scores[0].points] == [40] * 6 + [0]
     assert {alarm.cause for alarm in report.alarms} == {"summaries"}
     assert report.state == "worse"
-    # People changed 60 % of yes, which is about 0.8 * 0.6 = 0.48 of the score.
+    # People changed 60 % of the yes answers, so the score of about 0.8 drops by about 0.8 * 0.6 = 0.48.
     assert report.scores[0].drop == pytest.approx(0.48, abs=0.15)
 
 

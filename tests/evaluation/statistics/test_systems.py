@@ -208,8 +208,8 @@ def test_flips_that_were_asked_for_are_all_there_are() -> None:
 
 @pytest.mark.parametrize("draws", [999, None])
 def test_true_differences_are_found_and_false_ones_seldom(draws: int | None) -> None:
-    # In 60 tables of four equal systems on 15 sets, at most 5 % should show a difference; 9 of 60 is 3.5 standard
-    # errors off.
+    # In 60 tables of four equal systems on 15 sets, at most about 3 should show a difference, and 9 is 3.5 standard
+    # errors above 3.
     false = sum(
         any(pair.is_different() for pair in compare_systems(table(4, 15, step=0, seed=seed), draws=draws))
         for seed in range(60)
