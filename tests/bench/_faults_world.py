@@ -110,7 +110,7 @@ class People:
                 self.acts.append(Act(time.monotonic(), desk.username, desk.here))
 
     def _sent(self, desk: Any, send: Callable[[], Any], good: tuple[int, ...]) -> bool:
-        """Send a request repeatedly until it succeeds; return True then."""
+        """Send a request until it succeeds, and return True. Return False at a wrong answer or after `stop`."""
         while not self._ended.is_set():
             try:
                 answer = send()

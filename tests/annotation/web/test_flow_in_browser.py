@@ -106,7 +106,7 @@ def test_the_whole_way_from_a_judgment_to_the_exported_row(
 
     judge_alder(ana)
     shown = scores(cleo, world, "alder")
-    # Human first: (.6 + 1) / 2 = .8, and the composite is 2/3 * .8 + 1/3 * .35 = .65.
+    # People's percents come first: coverage is (.6 + 1) / 2 = .8, and the composite is 2/3 * .8 + 1/3 * .35 = .65.
     assert (shown["Coverage"], shown["Composite, a = ⅔"]) == ("80 %", "65 %")
 
     # Birch's unit 1 has no percents and now has yes and no, which is .5: (.5 + 0) / 2 = .25, and the composite is 2/3

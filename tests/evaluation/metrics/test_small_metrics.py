@@ -12,11 +12,11 @@ WORD = "word "
 @pytest.mark.parametrize(
     ("source_words", "sentences", "rating", "expected"),
     [
-        # Ratio .3 and sentences of 15 words: .7 · (.6 · 1 + .4 · 1) + .3 · .5.
+        # The ratio .3 and sentences of 15 words have the full terms: .7 · (.6 · 1 + .4 · 1) + .3 · .5.
         (100, [15, 15], 0.5, 0.85),
-        # Ratio .6: compression 0, so .7 · .4 + .3 · 1.
+        # The ratio .6 has the compression 0: .7 · .4 + .3 · 1.
         (50, [15, 15], 1.0, 0.58),
-        # Ratio .15: compression .5, so .7 · (.3 + .4) + 0.
+        # The ratio .15 has the compression .5: .7 · (.6 · .5 + .4) + .3 · 0.
         (100, [15], 0.0, 0.49),
         # One sentence of 30 words has the sentence term .5, and the ratio is .3: .7 · (.6 + .4 · .5) + .3 · 1.
         (100, [30], 1.0, 0.86),

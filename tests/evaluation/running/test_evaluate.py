@@ -118,8 +118,8 @@ def test_with_a_reference_coverage_is_the_mean_over_its_units(
         judge=judge,
         metrics=["coverage", "claim_coverage"],
     )
-    # One of three claims of the first unit is yes, and the only claim of the second: (1/3 + 1) / 2, and 2 of 4
-    # claims.
+    # One of three claims of the first unit is yes, and the only claim of the second. So coverage is (1/3 + 1) / 2, and
+    # claim coverage is 2 of 4.
     assert result["coverage"] == pytest.approx(2 / 3)
     assert result["claim_coverage"] == 0.5
 
