@@ -32,7 +32,7 @@ LEAST_SCORED = 0.5
 """The default share of claims or questions that must be scored."""
 MOSTLY_UNSCORED = "mostly_unscored"
 MOST_UNSCORED = 0.1
-"""A summary with a larger share of claims without a usable answer is flagged."""
+"""A summary is flagged if a larger share of its claims, but not every claim, lacks a usable answer."""
 
 FEWEST_CLAIMS = 3
 FEW_CLAIMS = "few_claims"

@@ -8,8 +8,8 @@
     news.leaderboard()
 
 Tables are pandas frames if pandas is installed, otherwise Arrow tables if pyarrow is installed, otherwise lists of
-dicts. A request that gets no answer is sent again only if a second copy changes nothing. This is true of reads and of
-pushes, whose rows have keys.
+dicts. A request that gets no answer is sent again only if the server cannot have received it or if a second copy
+changes nothing. A second copy changes nothing if the request reads, or if it pushes rows, because rows have keys.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ class Coverdict:
     """A server at an address, used with the access token of one account.
 
     - `timeout`: the time limit in seconds for one answer
-    - `patience`: for how many seconds the client repeats an unanswered request, or a request for statistics that are
-      still being computed. Until the server has answered once, it is at most 20.
+    - `patience`: for how many seconds the client repeats a request that gets no answer or a temporary refusal, such as
+      while statistics are computed. Until the server has answered once, this limit is at most 20 seconds.
     - `frames`: the type of tables
     - `progress`: True shows a progress bar on a terminal, False shows none; a function gets the name of the work, the
       finished and the total number
@@ -341,7 +341,9 @@ class Project:
         return self._table("summaries/", system=system, role=role)
 
     def watch(self, watch_id: str) -> dict[str, Any]:
-        """Fetch what a watch found: its state, sentence, alarms, scores by period and anchors."""
+        """Fetch what a watch found: its state, a sentence about the state, alarms, scores by period, and the anchors
+        (checks that the judge answers again in each period).
+        """
         found: dict[str, Any] = self._ask("GET", f"watches/{watch_id}/")
         return found
 

@@ -30,7 +30,7 @@ DATABASE = "coverdict"
 # A crash of the machine may lose data, which does not matter for tests; nothing else changes.
 QUICK = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_wal_size": "2GB"}
 Ending = Literal["fast", "immediate"]
-"""How a server is told to end, in the words of pg_ctl."""
+"""The way in which a server ends, under the name that pg_ctl gives it."""
 SIGNALS: dict[Ending, signal.Signals] = {"fast": signal.SIGINT, "immediate": signal.SIGQUIT}
 
 

@@ -163,7 +163,7 @@ class Machine:
             ["nginx", "-p", self.root, "-c", self.root / "nginx.conf", "-g", "daemon off;"]
         )
         try:
-            # On a busy machine, it listens only some time after its start.
+            # On a busy machine, nginx listens only some time after its start.
             self.run(
                 f"curl --insecure --silent --output /dev/null --retry 3 --retry-connrefused --retry-delay 1"
                 f" --max-time 30 https://127.0.0.1:{self.ports['443']}/nothing || [ $? -ne 7 ]"
@@ -336,7 +336,7 @@ def test_settings_are_read_by_the_command_as_systemd_reads_them(tmp_path: Path) 
 def test_a_unit_is_one_that_systemd_takes(name: str, tmp_path: Path) -> None:
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not on PATH")
-    # The unit must name an existing program.
+    # systemd-analyze requires that the unit's program exists.
     text = (DEPLOY / name).read_text().replace("/opt/coverdict/bin/coverdict", sys.executable)
     (tmp_path / name).write_text(text)
     done = subprocess.run(

@@ -50,7 +50,7 @@ class Fresh:
         return {"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8"}
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run it in an empty folder, so that it finds nothing of the clone."""
+        """Run the command in a folder of the environment, so that it finds nothing of the clone."""
         return subprocess.run(
             self.command(*words),
             cwd=self.folder / "lib",

@@ -132,7 +132,8 @@ class ScoredSummary:
     - `claims_extracted` is False if nobody has searched the reference for claims yet, so that missing claims have no
       meaning.
     - `questions_asked` is True if closed questions were asked, even if `question_coverage` is None.
-    - `questions_scored` counts the questions that count in the score: those that are scored, and all of them.
+    - `questions_scored` has two counts of the questions that count in the score: the scored questions, and all
+      questions.
     - `summary_length` and `target` are in the project's length unit.
 
     Raises InvalidBudget, InvalidPercent.
@@ -282,12 +283,14 @@ class SummaryScore:
     Scores are in [0, 1]; `summarization` is in [0, scale]. `claims` and `claims_unscored` count the claims of the
     reference and of the summary. `flags` are:
 
-    - "no_claims"; "few_claims": a reference has fewer than 3 claims
-    - "mostly_unscored": less than half, or less than the rules' least share, is scored
+    - "no_claims": no reference has a claim, although claims were extracted
+    - "few_claims": a reference has 1 or 2 claims
+    - "mostly_unscored": some claims of a reference or of the summary, or some questions, are scored, but less than half
+      of them or less than the rules' least share
     - "empty_summary", "no_word_breaks", "over_length", "no_model_summary"
-    - "unscored:N": N claims have no usable answer, if these are more than one in ten
-    - "partial:N": N units have no value
-    - "comparisons_left_out:N": N comparisons have no coverage
+    - "unscored:N": N claims have no usable answer, which is more than one in ten, but not all
+    - "partial:N": N units have no value, in comparisons that have a coverage
+    - "comparisons_left_out:N": N comparisons have no coverage, but others do
     """
 
     summary_id: str

@@ -49,7 +49,7 @@ class FileCallStore:
         return calls[0] if calls else None
 
     async def put(self, call: StoredCall) -> None:
-        """Store a call. A call with the same key is kept instead."""
+        """Store a call. If the store has a call with the same key, that call is kept."""
         models = self._models[call.judge]
         if call.model not in models:
             newest = "SELECT model FROM judge_calls WHERE judge = ? ORDER BY rowid DESC LIMIT 1"

@@ -160,12 +160,12 @@ def run_gate(
 ) -> GateReport:
     """Evaluate summaries and a baseline's summaries, and answer whether the summaries are good enough.
 
-    `fail_under` has the lowest allowed mean by metric; it applies to every system.
+    `fail_under` has the lowest allowed mean of each named metric; it applies to every system.
 
-    `fail_if_worse` has by metric a margin above 0. A decrease against the baseline by this margin or more is too
-    large. The check fails if the whole 95 % interval of the difference is at or below minus the margin. It passes if
-    the whole interval is above minus the margin, or if the summaries are the same. Without an interval, or if minus
-    the margin is inside the interval, the answer is "cannot tell".
+    `fail_if_worse` has a margin above 0 for each named metric. A decrease against the baseline by this margin or more
+    is too large. The check fails if the whole 95 % interval of the difference is at or below minus the margin. It
+    passes if the whole interval is above minus the margin, or if the summaries and their scores are the same. Without
+    an interval, or if minus the margin is inside the interval, the answer is "cannot tell".
 
     Each check is also made with missing scores replaced by the lowest and by the highest possible scores. If the two
     answers differ, the answer is "cannot tell".

@@ -14,8 +14,8 @@ _R = TypeVar("_R")
 def run(work: Coroutine[Any, Any, _R]) -> _R:
     """Run a coroutine and return its result, even inside a running event loop (a notebook, an async view).
 
-    In that case a thread with its own loop runs it while the caller waits. Ctrl-C cancels the coroutine before
-    KeyboardInterrupt is raised.
+    Inside a running loop, a thread with a loop of its own runs the coroutine while the caller waits. Ctrl-C cancels the
+    coroutine before KeyboardInterrupt is raised.
     """
     try:
         asyncio.get_running_loop()

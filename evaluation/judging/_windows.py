@@ -48,8 +48,8 @@ def fitted(
 ) -> tuple[list[Pieces], list[Sequence[_K]]]:
     """Cut a text into windows and items into chunks, such that each window fits into `room` bytes with each chunk.
 
-    Text and items get half of the room each. If one half is not filled, the rest is added to the other. Windows get
-    at least SMALLEST_ROOM, even if this exceeds `room`.
+    Text and items get half of the room each. If one half is not filled, its rest is added to the other half. Windows
+    get at least SMALLEST_ROOM, even if this exceeds `room`.
     """
     if room is None:
         return windows(text, None), chunks(items, most)
@@ -62,8 +62,8 @@ def fitted(
 def windows(text: Text, room: int | None) -> list[Pieces]:
     """Cut the text's units, in order, into windows of at most `room` bytes.
 
-    A unit that does not fit is cut into sentences, which keep its number. A sentence that does not fit is cut between
-    words, and a word that does not fit is cut anywhere. If `room` is None, there is one window.
+    A unit that does not fit is cut into sentences, which keep the unit's number. A sentence that does not fit is cut
+    between words, and a word that does not fit is cut anywhere. If `room` is None, there is one window.
     """
     units = list(text.numbered_units())
     if room is None or pieces_bytes(units) <= room:

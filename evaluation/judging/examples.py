@@ -20,7 +20,7 @@ _TOKENS_AROUND = 20
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A claim, the passage that decides it, and people's answer."""
+    """A claim, the passage of the text that decides the answer, and people's answer."""
 
     claim: str
     passage: str
@@ -46,9 +46,9 @@ def choose_examples(candidates: Sequence[Candidate], *, most_tokens: int = EXAMP
     """Choose examples among the candidates and return their positions, in the order of the prompt.
 
     Examples with a label other than yes and examples with yes alternate until one kind runs out; then the rest follows.
-    Within each kind, corrections of the judge come first, and otherwise the given order is kept. The choice ends at the
-    first example that exceeds `most_tokens` with its passage. Only one example is chosen among equal claims with the
-    same label.
+    Within each kind, corrections of the judge come first, and otherwise the given order is kept. The choice ends before
+    the example with which the estimated tokens would exceed `most_tokens`; each passage is counted at its greatest
+    length. Only one example is chosen among equal claims with the same label.
     Example: for the candidates no, no and yes, all corrections, the result is 0, 2, 1.
     """
     distinct = {(one.claim, one.label): place for place, one in reversed(list(enumerate(candidates)))}

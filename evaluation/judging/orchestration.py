@@ -208,8 +208,8 @@ async def caught(work: Coroutine[Any, Any, _R]) -> _R | JudgeError:
 async def together(work: Sequence[Coroutine[None, None, _R]]) -> list[_R]:
     """Run the work concurrently and return the results in order.
 
-    The first exception cancels the other tasks and is raised. After BudgetSpent they finish first, because their
-    calls are already paid for.
+    The first exception cancels the other tasks and is raised. After BudgetSpent the other tasks finish first, because
+    their calls are already paid for.
     """
     if len(work) == 1:
         return [await work[0]]

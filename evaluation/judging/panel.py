@@ -39,8 +39,9 @@ class JudgePanel:
     """Judges that answer every check together: the most common label counts, or unsure in a tie.
 
     With `ask_next_below`, in [0, 1], the members answer in turn, and the last label counts. The next member answers
-    only the checks whose confidence so far is lower than this. The confidence is the probability of the label, or .5
-    if it is unknown; a check without a label always goes to the next member.
+    only the checks whose confidence so far is lower than `ask_next_below`. The confidence is the probability of yes if
+    the label is yes, and otherwise of not yes; it is .5 if the probability is unknown. A check without a label always
+    goes to the next member.
 
     A verdict has the members' `votes`, the share of other labels (`uncertainty`), the mean of the probabilities, and
     the evidence of members who gave its label. A member without a usable answer has no vote; a check without votes is

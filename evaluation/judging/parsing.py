@@ -87,8 +87,9 @@ def parse_verdicts(reply: str, ids: Collection[str], units: int) -> dict[str, An
 def parse_claims(reply: str, wanted: Collection[int], count: int) -> dict[int, tuple[str, ...]]:
     """Read the claims of a reply by unit number; wanted units without a usable answer are absent.
 
-    An empty list is an answer: the unit states nothing. A unit with different lists has no answer. The whole reply is
-    unusable if it contains the unit 0 or `count` + 1, because it may number the units differently.
+    An empty list is an answer: the unit states nothing. If the reply gives a unit twice with different claims, the unit
+    has no answer. The whole reply is unusable if it contains the unit 0 or `count` + 1, because then the reply may
+    number the units differently.
     Example: `parse_claims('{"units": [{"unit": "2", "claims": ["It rained."]}]}', [2], 2)` is `{2: ("It rained.",)}`.
     """
 
@@ -215,10 +216,10 @@ def read_value(value: object, criterion: Criterion) -> float | None:
 def expected_values(reply: str, chances: str, criteria: Mapping[str, Criterion]) -> dict[str, float]:
     """Compute the expected value of each criterion from the probabilities of its values, renormalised over the scale.
 
-    `chances` are described at `StoredCall`. An id is absent without probabilities, and if they belong to another value
-    than the answer, such as one in the model's thinking. It is also absent if another value of the scale continues one
-    value, such as 10 after 1, unless the answer has several digits in one token: otherwise a token "1" may be the
-    beginning of 10.
+    `chances` are described at `StoredCall`. An id is absent without probabilities, and if these belong to another value
+    than the answer, such as one in the model's thinking. It is also absent if the first token of the answer is unclear:
+    on a scale with 1 and 10, the token "1" may be the beginning of 10. An answer of several digits in one token is
+    clear.
     Example: for a scale of 1 to 5, the value 4 with .6 and 5 with .2 have the expected value 4.25.
     """
     listed: list[dict[str, float]] = json.loads(chances) if chances else []
@@ -379,7 +380,9 @@ def _by_key(
 def _by_id(
     reply: str, field: str, ids: Collection[str], said: str, read: Callable[[str, dict[str, Any]], _A | None]
 ) -> dict[str, _A]:
-    """Read the answers of a reply by id; `said` names what an answer says, in the reply and of the result."""
+    """Read the answers of a reply by id; `said` is the name of the field with the answer, in the reply and in the
+    result.
+    """
     values = list(_entries(reply, field))
     known = _by_spelling(ids)
     if _is_renumbered(values, ids):

@@ -6,8 +6,8 @@ Fields that several calls share, such as the source, come first, because provide
 A step has optional parts. The parts that a call uses determine the JSON schema of the reply. Servers without schemas
 get the schema as the last line of the system message.
 
-A changed prompt or schema needs a new version, because the keys of stored calls contain it. Users can reword a step
-(`Prompt.reworded`), which changes the version automatically.
+A changed prompt or schema needs a new version, because the keys of stored calls contain the version. Users can reword a
+step (`Prompt.reworded`), which changes the version automatically.
 """
 
 import hashlib

@@ -73,8 +73,8 @@ class Text:
 class ExtractedClaim:
     """One atomic, checkable statement from a text.
 
-    `unit` is the number of the unit that states it. `start` and `end` are its offsets in the text; they are None unless
-    the text contains it literally.
+    `unit` is the number of the unit that states the claim. `start` and `end` are the claim's offsets in the text; both
+    are None unless the text contains the claim literally.
     """
 
     text: str
@@ -106,11 +106,12 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """A judge's rating of a summary; None means unscored, and `reason` explains why.
+    """A judge's rating of a summary. If `value` is None, the rating is unscored, and `reason` explains why.
 
     The value is on the criterion's own scale. `evidence` has unit numbers of the summary. `confidence` in [0, 1] is how
-    sure the judge is; None if unknown. `expected` is the mean of the scale's values by the judge's probabilities of
-    them; None if the server gave no log-probabilities or the value is no single token. Scores use only the value.
+    sure the judge is; None if unknown. `expected` is the mean of the scale's values, weighted by the judge's
+    probabilities; None if the server gave no log-probabilities or the value is not a single token. Scores use only the
+    value.
     """
 
     value: float | None
@@ -235,9 +236,10 @@ class StoredCall:
       are replaced.
     - `finish_reason`: the server's value, or "refusal", "rejected" or "not a completion".
     - `model`: the model name in the reply; "" if there is none.
-    - `chances`: the probabilities of the values in the reply, as JSON: for each "value", an object that has the value
-      first, and then other numbers that could stand in its place. It is empty if the value is no single token; "" if
-      the server gave no log-probabilities.
+    - `chances`: the probabilities of the numbers under "value" in the reply, as a JSON list. For each "value" it has an
+      object with the probabilities by number: first the given number, then other numbers that could stand in its place.
+      The object is empty if the given number is not a single token. `chances` is "" if the server gave no
+      log-probabilities.
     """
 
     key: str
@@ -414,7 +416,7 @@ class CallStore(Protocol):
         """Return the call with this key; None if it does not exist."""
 
     async def put(self, call: StoredCall) -> None:
-        """Store a call. A call with the same key is kept instead."""
+        """Store a call. If the store has a call with the same key, that call is kept."""
 
 
 class MemoryCallStore:
@@ -428,7 +430,7 @@ class MemoryCallStore:
         return self._calls.get(key)
 
     async def put(self, call: StoredCall) -> None:
-        """Store a call. A call with the same key is kept instead."""
+        """Store a call. If the store has a call with the same key, that call is kept."""
         self._calls.setdefault(call.key, call)
 
     @property
@@ -455,7 +457,7 @@ class Judge(Protocol):
 
     @property
     def signature(self) -> str:
-        """Return a text that identifies the judge, its version and its prompts. Equal signatures give equal answers."""
+        """Return a text that identifies the judge, its version, its settings and its prompts."""
 
     @property
     def concurrency(self) -> int:

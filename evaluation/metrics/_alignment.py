@@ -32,6 +32,7 @@ def factual_alignment(coverage: float | None, consistency: float | None) -> floa
     checked_share("Consistency", consistency)
     if min(coverage, consistency) == 0:
         return 0.0
-    # This is 2 / (1/c + 1/a), but the smallest numbers cause no overflow of 1/c.
+    # This is 2 / (1 / coverage + 1 / consistency), written so that it does not divide by the smallest numbers, which
+    # would overflow.
     smaller, larger = sorted((coverage, consistency))
     return min(2 * smaller / (1 + smaller / larger), 1.0)

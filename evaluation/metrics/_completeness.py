@@ -19,7 +19,7 @@ from evaluation.text._words import has_lemmas, language_code, number_key, string
 SHORT = 3
 """Elements of at most this many characters must be equal."""
 CONTAINMENT = 0.6
-"""Of longer elements, one may contain the other if short / long exceeds this."""
+"""Of two longer elements, one may contain the other if the shorter length divided by the longer length exceeds this."""
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _CANNOT = re.compile(r"\bcan(?:'t|not)\b", re.IGNORECASE)
@@ -68,15 +68,19 @@ def completeness(
     """Compute the share of the input's elements that the output covers: nouns, verbs, names, topics and other terms.
 
     In [0, scale], higher is better. The score is the scale if neither text has an element, and 0 if only one text has
-    elements. Elements are words, each counted once. Verbs are in their base form, camelCase is split, case and
-    diacritics are folded, and stop words are ignored unless a text has no other words. Korean and scripts without
-    spaces use pairs of characters instead of words. A name of two to four words is a further element. So is a topic:
-    two different words that are adjacent at least twice. An element of up to three characters, or a number, is
-    covered only by an equal element. A longer element is also covered by an element that contains it or is contained
-    in it, if the shorter one has more than 60 % of the longer one's length. `language` selects stop words and base
-    forms.
+    elements. Each element counts once. The elements are:
+
+    - words. Verbs are in their base form, camelCase is split, case and diacritics are folded, and stop words are
+      ignored unless a text has no other words. Korean and scripts without spaces use pairs of characters instead.
+    - names of two to four words
+    - topics: two different words that are adjacent at least twice
+
+    An equal element covers an element. An element of more than three characters that is no number is also covered by an
+    element that contains it or is contained in it, if the shorter one has more than 60 % of the longer one's length.
+    `language` selects stop words and base forms.
     Raises EvaluationError if a text is not a string, InvalidWeight unless the scale is above 0.
-    Source: the completeness metric of Mastra and Kastrax, as its page says; see the comment below.
+    Source: the completeness metric as the pages of Mastra and Kastrax describe it; the comment below lists the
+    differences.
     Example: `completeness("The quick brown fox jumps over the lazy dog", "A brown fox jumped over a dog")` has the
     score 0.666667 and the missing elements ("quick", "lazy").
     """

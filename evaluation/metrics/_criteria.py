@@ -1,7 +1,7 @@
 """Criteria, which are questions about a whole summary with a scale, and built-in packs of criteria.
 
-The packs are data in criteria.json: a pack has the fields that `all` its criteria share, and the `criteria` with their
-own fields. Sources of the packs:
+The packs are data in criteria.json: a pack has under `all` the fields that its criteria share, and under `criteria` the
+criteria with their own fields. Sources of the packs:
 
 - DUC 2002: twelve counts, each answered 0, 1 to 5, 6 to 10 or more than 10 and published as 0 to 3. The subjects of
   questions 1 to 4 are known from NIST's page, the subjects of 5 to 12 from the literature. NIST's wording was not
@@ -30,7 +30,7 @@ Asked = Literal["before", "after"]
 
 MOST_POINTS = 11
 MOST_JUDGED = 12
-"""The largest number of criteria of one's own that a judge answers about a summary."""
+"""The largest number of a user's own criteria that a judge answers about a summary."""
 LONGEST_QUESTION = 500
 LONGEST_WORDS = 200
 _NAME = re.compile(r"[\w-]{1,40}")
@@ -80,7 +80,8 @@ class Criterion:
 
     @property
     def choices(self) -> tuple[tuple[int, str], ...]:
-        """Return the value and text of each possible answer; none if the answer is a typed number.
+        """Return each possible answer as its value and its text, or the value again if it has no text. The result is
+        empty if the answer is a number that people type.
 
         Example: DUC 2002's first question has `(0, "none"), (1, "1 to 5"), (2, "6 to 10"), (3, "more than 10")`.
         """
@@ -129,7 +130,9 @@ class Criterion:
 
 
 def checked_criteria(given: Iterable[Criterion]) -> tuple[Criterion, ...]:
-    """Return criteria that a judge can answer. Raises EvaluationError for unusable, repeated or too many criteria."""
+    """Return criteria that a judge can answer. Raises EvaluationError for too many or repeated criteria, and for a
+    criterion that is unusable, reads the unmarked units or has the scale "share".
+    """
     criteria = tuple(given)
     names = [each.name for each in criteria]
     if len(criteria) > MOST_JUDGED:

@@ -51,8 +51,9 @@ def pyramid_score(
     implementation does.
     Raises LengthMismatch, InvalidWeight, EvaluationError for a negative count or fewer than 1 reference.
     Source: Nenkova and Passonneau 2004; the modified score as DUCView computes it, at most 1.
-    Example: the weights of one 4, three 3s, one 2 and thirteen 1s, 4 references, the 4 and one 3 expressed: modified
-    7/17 = .411765, original 7/7 = 1.
+    Example: the weights are one 4, three 3s, one 2 and thirteen 1s, in sum 28, from 4 references. The summary expresses
+    the 4 and one 3. A reference has 28 / 4 = 7 units on average, and the 7 largest weights add up to 17, so the
+    modified score is 7/17 = .411765. The 2 largest weights add up to 7, so the original score is 7/7 = 1.
     """
     check_same_length("weights", weights, "expressed", expressed)
     check_choice("mean_rounding", mean_rounding, ("floor", "ceil"))

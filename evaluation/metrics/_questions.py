@@ -12,8 +12,8 @@ def question_coverage(
     """Compute the share of the questions answered yes from the source that the summary also answers with yes.
 
     In [0, 1], higher is better. Both lists have the order of the questions. A pair with an unscored answer (None) is
-    ignored. If no scored pair has yes from the source, returns 0, as in DeepEval, or None if an unscored pair could
-    have it.
+    ignored. If no scored pair has yes from the source, the result is None if an unscored pair could have
+    it, and otherwise 0, as in DeepEval.
     Raises LengthMismatch, InvalidLabel.
     Source: the coverage part of the summarization metric of DeepEval.
     Example: `question_coverage(["yes", "yes", "no"], ["yes", "no", "no"])` is 0.5.
@@ -54,8 +54,8 @@ def topic_preservation(labels: Iterable[Label | None]) -> float | None:
 
     In [0, 1], higher is better: the topics with `yes` divided by the scored topics. Unscored topics (None) are
     ignored. Returns None if there are no scored topics. Raises InvalidLabel.
-    Source: the topic preservation metric of Assert LLM Tools. Unlike that metric, no topics give no score instead of
-    0.
+    Source: the topic preservation metric of Assert LLM Tools. A source without topics has no score here, and 0 in that
+    metric.
     Example: `topic_preservation(["yes", "no", "yes", None])` is 0.666667.
     """
     return count_labels(labels).share_of_yes

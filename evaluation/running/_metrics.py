@@ -121,7 +121,9 @@ class Scores:
         return self._parts[known]
 
     def _judged(self, part: str, pair: Callable[[Any, Verdict], _J]) -> tuple[_J, ...] | None:
-        """Pair the document's claims, questions or topics with the verdicts on the summary; None without either."""
+        """Pair the document's claims, questions or topics with the verdicts on the summary; None if items or verdicts
+        are missing.
+        """
         items, covered = getattr(self.facts.reading, part), self.facts.covered
         return None if items is None or covered is None else tuple(map(pair, items, getattr(covered, part)))
 

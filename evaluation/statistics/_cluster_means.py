@@ -44,8 +44,8 @@ class SliceDifference:
     """A system's lead over the other systems in a slice, minus its lead elsewhere.
 
     `difference` is None if the slice or the rest has fewer than `FEWEST_IN_SLICE` document sets. `p` is the one-sided
-    p-value of a negative difference, and `adjusted_p` is Holm's over all tested cells. Both are None without a
-    difference, if the slice or the rest has fewer than 5 clusters, and if leads do not vary.
+    p-value of a negative difference, and `adjusted_p` has Holm's correction over all tested pairs of system and slice.
+    Both are None without a difference, if the slice or the rest has fewer than 5 clusters, and if leads do not vary.
     """
 
     system: str
@@ -55,7 +55,7 @@ class SliceDifference:
     adjusted_p: float | None = None
 
     def is_worse(self, level: float = 0.05) -> bool:
-        """True if the system is worse in this slice than elsewhere, at this level over all cells."""
+        """Return True if the system is worse in this slice than elsewhere, at this level after correction."""
         return self.adjusted_p is not None and self.adjusted_p <= level
 
 
@@ -78,8 +78,8 @@ def slice_mean(
 ) -> SliceMean:
     """Average values in [0, 1] by document set. Document sets of one cluster are dependent.
 
-    The error is linearized over clusters, the interval is that of `interval_within_range` with clusters less 1 as its
-    degrees of freedom. Raises InvalidPercent for a confidence outside 0 to 1, ValueError without values.
+    The error is linearized over clusters. The interval is that of `interval_within_range`, with the number of clusters
+    less 1 as its degrees of freedom. Raises InvalidPercent for a confidence outside 0 to 1, ValueError without values.
     Example: the values 0, 1, 1, 1 of four clusters have the mean .75 and the standard error .5 / sqrt(4) = .25.
     """
     check_confidence(confidence)
@@ -88,7 +88,7 @@ def slice_mean(
 
 
 def weighted_mean(parts: Sequence[tuple[float, SliceMean]], *, confidence: float = 0.95) -> SliceMean:
-    """Combine the means of slices with the weights that slices have in use (post-stratification).
+    """Combine the means of slices with the weights that the slices have in actual use (post-stratification).
 
     Weights are divided by their sum. The degrees of freedom are Satterthwaite's. There is no error if a slice with a
     positive weight has none. Raises InvalidWeight if a weight is negative or all are 0.
@@ -118,9 +118,9 @@ def mean_difference(
     dependent.
 
     Each mean has the interval of `interval_within_range`, with an error that is linearized over documents; the bounds
-    of the difference combine the distances of its bounds from the means (Newcombe's method 10). If the two samples
-    share documents, the interval is conservative, because it ignores that both vary together. Raises InvalidPercent
-    for a confidence outside 0 to 1, ValueError for an empty sample.
+    of the difference combine the distances of the two intervals' bounds from the means (Newcombe's method 10). If the
+    two samples share documents, the interval is conservative, because it ignores that both vary together. Raises
+    InvalidPercent for a confidence outside 0 to 1, ValueError for an empty sample.
     Source: Newcombe, Statistics in Medicine 17, 1998, 873-890; Zou and Donner, Statistics in Medicine 27, 2008.
     Example: shares of .3 (interval .2 to .4) and .1 (.05 to .2) differ by .2. The lower bound is
     .2 - sqrt((.3 - .2)^2 + (.2 - .1)^2) = .059, the upper .2 + sqrt((.4 - .3)^2 + (.1 - .05)^2) = .312.
@@ -145,8 +145,8 @@ def slice_differences(
 
     `values` has a value in [0, 1] by system and document set, `slices` the slice of each document set. The lead of a
     system in a document set is its value minus the mean of the other systems there; so a slice with hard documents
-    makes no system worse. Document sets with a single system count for nothing. Student's t has the smaller number of
-    clusters of the two sides less 1 as degrees of freedom, which is conservative.
+    makes no system worse. Document sets with a single system are ignored. Student's t has as degrees of freedom the
+    number of clusters less 1, in the slice or in the rest, whichever has fewer; this is conservative.
     Source: Welch, Biometrika 34, 1947, with the conservative degrees of freedom; Holm, 1979.
     """
     leads = _leads(values)
@@ -206,7 +206,9 @@ def _difference(
 
 
 def _linearized(values: Sequence[ValueOf]) -> tuple[float, Mapping[Hashable, float]]:
-    """Return the mean, and each cluster's part of its error: the sum of its deviations over the number of values."""
+    """Return the mean, and each cluster's part of the mean's error: the sum of the cluster's deviations from the mean,
+    divided by the number of all values.
+    """
     mean = fmean(value for _, value in values)
     parts: defaultdict[Hashable, float] = defaultdict(float)
     for cluster, value in values:

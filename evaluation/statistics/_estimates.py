@@ -32,9 +32,10 @@ TOO_FEW_DOCUMENTS = 15
 HARMFUL = 1.2
 """A judge is not used for a system if the variance exceeds that of people alone by this factor.
 
-Choosing between two intervals by their estimated widths favours the one that happens to look narrow, which biases
-the mean if answers are skewed. On real judgments (10 of 30 documents, 25 systems), choosing at 1 biased a system's
-mean by up to .15 of its error, at 1.2 by .12, and the true error fell from 83 % to 80 % of that of people alone.
+Choosing between two intervals by their estimated widths favours the one that happens to look narrow, which biases the
+mean if answers are skewed. On real judgments (a sample of 10 of 30 documents, 25 systems), the factor 1 biased a
+system's mean by up to .15 of its error, and 1.2 by up to .12. The true error was 83 % of the error of people alone with
+the factor 1, and 80 % with 1.2.
 """
 
 FEWEST_OFF_THE_END = 10
@@ -136,11 +137,12 @@ def estimate_systems_from_sample(
     Source: arXiv 2403.03208 (active inference), arXiv 2311.01453 (PPI++); docs/intervals.md describes the method.
     Example: of four documents of one item each, sampled at .5, the answers 1 and 0 give people alone the mean .5.
     """
-    # z_d is the sum of w (g + (xi / pi)(Y - g)) over the items of document d: w is the share, xi is 1 if it is sampled,
-    # pi is the inclusion probability, Y the answer, and g a prediction. Its mean is the population's mean for any g
-    # that does not use the document's own answers. The estimate is the mean of z_d; its error is
-    # sd(z_d, n - 1) / sqrt(D). The interval is computed on the logit scale (`_ranges`) with Student's t. The degrees of
-    # freedom are the number of answered documents less 1, or of all documents if items were sampled within each.
+    # z_d is the sum of w (g + (xi / pi)(Y - g)) over the items of document d: w is the item's share, xi is 1 if the
+    # item is sampled and otherwise 0, pi is the inclusion probability, Y the answer, and g a prediction. The expected
+    # mean of z_d is the population's mean for any g that does not use the document's own answers. The estimate is the
+    # mean of z_d; its error is sd(z_d, n - 1) / sqrt(D). The interval is computed on the logit scale (`_ranges`) with
+    # Student's t. The degrees of freedom are the number of answered documents less 1, or of all documents if items were
+    # sampled within each.
     #
     # g is fitted to the judge's answer and the covariates. If claims are known, answers on other systems' summaries
     # improve the judge's answers (`expected_by_fold`), because they were sampled independently. The slopes for a
@@ -205,8 +207,8 @@ def best_estimates(compared: Sequence[PairComparison], *, level: float = 0.05) -
     `compared` has every pair of k systems. A system is left out if another system is ahead of it with a one-sided p of
     at most `level` / (k - 1), Bonferroni's correction over its rivals. A pair without a p has no effect.
     Source: Hsu, Constrained simultaneous confidence intervals for multiple comparisons with the best, 1984.
-    Example: of three systems, a system that is behind another with a two-sided p of .05 is left out: .05 / 2 <= .05 /
-    2.
+    Example: of three systems, a system that is behind another with a two-sided p of .05 is left out, because its
+    one-sided p of .05 / 2 is not above the limit of .05 / (3 - 1).
     """
     systems = {name for pair in compared for name in (pair.first, pair.second)}
     return frozenset(
@@ -257,7 +259,9 @@ class Frame:
 
     @property
     def judge_mean(self) -> float | None:
-        """Return the mean over documents of the predictions, the judge's own until they are centred."""
+        """Return the mean over documents of the judge's answers; None if there are none. It has no meaning after
+        `centred`.
+        """
         return float(self.sums(self.predictors[:, 0]).mean()) if self.is_judged else None
 
     @property

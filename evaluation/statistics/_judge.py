@@ -198,13 +198,16 @@ def self_agreement(
     words: Sequence[int],
     documents: Sequence[Hashable],
 ) -> SelfAgreement:
-    """Compute how often a judge's label changes. `words` has the number of words of each check's claim.
+    """Compute how often a judge's label changes between two answers to the same check.
 
-    Source of the ceiling: Spearman, "The proof and measurement of association between two things", 1904: the
-    correlation of a measure with another measure is at most the square root of its reliability.
+    `words` has the number of words of each check's claim, and `documents` the document of each check.
+
+    Source of `kappa_ceiling`: Spearman, "The proof and measurement of association between two things", 1904. The
+    correlation of a measure with another measure is at most the square root of the first measure's reliability.
     Raises LengthMismatch.
-    Example: the first answers are yes, yes, no, no and the second yes, no, no, no. The flip rate is 1/4, for the
-    label yes 1/2. Their kappa is 1/2 and the ceiling .707.
+    Example: the first answers are yes, yes, no, no and the second yes, no, no, no. One of 4 labels changes, so the
+    value of `flips` is 1/4; among the 2 first answers yes it is 1/2. The kappa of first and second answers is 1/2, so
+    `kappa_ceiling` is sqrt(1/2) = .707.
     """
     for name, column in (("second", second), ("words", words), ("documents", documents)):
         check_same_length("first", first, name, column)

@@ -57,10 +57,10 @@ def pool_estimates(found: Mapping[str, SampleEstimate], *, confidence: float = 0
     standard deviation of the deviations have flat priors (the latter on [0, .5]) and are integrated over. If a
     judge's mean is missing or all are equal, the line is a constant.
 
-    A system whose estimate lies too far from the line of the other systems keeps its direct estimate (`misfits`;
-    level `MISFIT_LEVEL`, Holm, the farthest system first). No other system moves by more than `LIMIT` standard
-    errors; a system that is stopped by this limit keeps the error of its direct estimate. `compare_estimates` tests
-    pairs of the results; their `parts` are not those of documents.
+    A system whose estimate lies too far from the line of the other systems keeps its direct estimate (`misfits`; level
+    `MISFIT_LEVEL`, Holm, the farthest system first). No other system moves by more than `LIMIT` standard errors; a
+    system that is stopped by this limit keeps the error of its direct estimate. `compare_estimates` tests pairs of the
+    results. The `parts` of the results do not belong to single documents.
 
     Intervals hold 95 % on average over systems, not for each system. The model fails for a system that the judge
     favours over others: its estimate is too high by up to `LIMIT` errors. It also fails if systems form groups with
@@ -132,8 +132,9 @@ def _moved(
 def _covariance(direct: Array, found: Sequence[SampleEstimate]) -> Array:
     """Compute the covariance of the direct estimates' errors, smoothed over systems.
 
-    All pairs of systems have the same correlation. Half of a variance is the system's own and half is that of all
-    systems, in proportion to m (1 - m): an estimate that is too low by chance looks too precise.
+    All pairs of systems have the same correlation. A smoothed variance is half the system's own, and half the variance
+    of all systems in proportion to m (1 - m), where m is halfway between the system's estimate and the mean estimate.
+    The reason is that an estimate that is too low by chance also has a variance that is too small.
     """
     documents = dict.fromkeys(document for each in found for document in each.parts)
     parts = np.array([[each.parts.get(document, 0.0) for document in documents] for each in found])

@@ -36,10 +36,11 @@ FEWEST_ANSWERS = 2
 """Below this number of answers, or answered documents, there is no interval."""
 
 PRIOR_VARIANCE = 2.0
-"""Variance of the claims' effects, fixed in advance: an estimate from few answers would add its own error."""
+"""Variance of the claims' effects. It is fixed, because an estimate from few answers would add its own error."""
 
 _FIRST_LINE = np.array([0.0, 1.0])
-# The prior's precision of intercept and slope: one undecided answer, and a standard deviation of one half.
+# The prior's precision of the intercept is that of one undecided answer, .5 * .5 = .25. The precision of the slope is 1
+# / .5^2 = 4, from a standard deviation of one half.
 _PRECISION_OF_LINE = np.array([0.25, 4.0])
 _ROUNDS_OF_EFFECTS = 10
 # The limit of a judge's log odds, so that a nearly certain judge does not dominate.
@@ -161,10 +162,10 @@ def moments(predictors: Array, answers: Array, weights: Array) -> Array:
 def slopes(summed: Array) -> Array:
     """Fit slopes of the answers on the predictors, with an intercept, and shrink them across systems.
 
-    `summed` has the shape (folds, systems, K + 2, K + 2): the sums of moments of the answers that each fold may use.
-    Their weights must average 1, so that the first entry is the number of answers. The result has the shape (folds,
-    systems, K). The slopes of a system are 0 if it has fewer than K + 3 answers, or if its answers or predictors do
-    not vary.
+    `summed` has the shape (folds, systems, K + 2, K + 2): the `moments`, summed over the answers that each fold may
+    use. The weights of these answers must average 1, so that the first entry of each sum is the number of answers. The
+    result has the shape (folds, systems, K). The slopes of a system are 0 if it has fewer than K + 3 answers, or if its
+    answers or predictors do not vary.
     """
     count = summed[..., 0, 0]
     centred = summed[..., 1:, 1:] - (
@@ -269,8 +270,8 @@ class AskedItems:
 def expected_by_fold(items: AskedItems) -> Iterator[Array]:
     """Yield for each fold the probability of yes of every item, fitted without the answers in that fold.
 
-    Effects are posterior modes. Source of the method: the bound of Jaakkola and Jordan, Statistics and Computing 10,
-    2000, whose steps never overshoot.
+    The effects of claims are posterior modes.
+    Source: the bound of Jaakkola and Jordan, Statistics and Computing 10, 2000, whose steps never overshoot.
     """
     asked = np.flatnonzero(items.is_answered)
     known, claims = np.unique(items.claims[asked], return_inverse=True)
@@ -311,7 +312,9 @@ class _Effects:
     sums: "scipy.sparse.csr_array"
 
     def given(self, odds: Array) -> Array:
-        """Compute the effect of each claim for each system, of shape (claims + 1, systems). The last row is 0."""
+        """Compute the effect of each claim for each system, of shape (claims + 1, systems). The last row is 0, for
+        claims without an answer.
+        """
         effect = np.zeros((self.sums.shape[0], self.others.shape[1]))
         together = odds[:, None] + effect[self.claims]
         for _ in range(_ROUNDS_OF_EFFECTS):

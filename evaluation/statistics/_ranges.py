@@ -64,7 +64,7 @@ def interval_within_range(share: float, known: Precision, confidence: float) -> 
     Source: Korn and Graubard, Survey Methodology 24, 1998; Brown, Cai and DasGupta, Statistical Science 16,
     2001.
     Example: a mean of .5 with a standard error of .05 and 19 degrees of freedom extends 2.093 * .05 / .25 = .4186 to
-    both sides on the logit scale: .397 to .603.
+    both sides on the logit scale: .397 to .603. Here 2.093 is Student's quantile and .25 is .5 (1 - .5).
     """
     reach = quantile(confidence, known.degrees)
     if known.is_spread and known.answers * min(share, 1 - share) >= FEWEST_EXPECTED:
@@ -81,12 +81,13 @@ def interval_within_range(share: float, known: Precision, confidence: float) -> 
 
 
 def stringer_bound(values: Sequence[float], tail: float) -> float:
-    """Compute the upper bound of the mean of values in [0, 1], most of which are 0; `tail` is its chance of a miss.
+    """Compute the upper bound of the mean of values in [0, 1], most of which are 0. The mean exceeds the bound with a
+    probability of at most `tail`.
 
     The bound assumes nothing about the distribution. `values` must not be empty.
     Source: Stringer, Proceedings of the Business and Economic Statistics Section of the ASA, 1963; Bickel, Inference
     and auditing: the Stringer bound, International Statistical Review 60, 1992.
-    Example: of 60 values, all are 0. With a tail of .025 the bound is 1 - .025^(1/60) = .060.
+    Example: 60 values are all 0. With a tail of .025 the bound is 1 - .025^(1/60) = .060.
     """
     count, bound, before = len(values), 0.0, 0.0
     for place, value in enumerate([1.0, *sorted((value for value in values if value > 0), reverse=True)]):

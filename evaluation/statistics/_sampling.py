@@ -1,8 +1,9 @@
 """Random samples with known inclusion probabilities, and a forecast of the intervals that a new sample would give.
 
 The variance of a prediction-powered estimate has two parts. The first is the variance between documents; only more
-documents reduce it. The second comes from the judge's errors on items without answers; more answers reduce it. It is
-the sum over items of share^2 (1/π - 1) σ^2, if σ^2 is the judge's expected squared error.
+documents reduce it. The second comes from the judge's errors on items without answers; more answers reduce it. This
+second part is the sum over items of share^2 (1/π - 1) σ^2, where π is the inclusion probability and σ^2 the judge's
+expected squared error.
 """
 
 import math
@@ -65,7 +66,8 @@ def inclusion_probabilities(
     Raises InvalidWeight for a spread that is negative or not finite, EvaluationError unless size is in 1 to the
     number of items.
     Source: Zrnic and Candes, Active statistical inference, arXiv 2403.03208; the floor follows arXiv 2511.08991.
-    Example: spreads .3 and .1 of one stratum at size 1 give .5 * .75 + .25 = .625 and .5 * .25 + .25 = .375.
+    Example: one stratum has the spreads .3 and .1, which are .75 and .25 of their sum, and the size is 1. Half of the
+    size is spread evenly, .25 for each item, so the probabilities are .25 + .5 * .75 = .625 and .25 + .5 * .25 = .375.
     """
     check_choice("The design", design, get_args(Design))
     if not 0 < size <= len(spreads):
@@ -151,8 +153,9 @@ def _running_sums(values: Sequence[float]) -> list[float]:
 class _System:
     """The items of a system that can be sampled, as columns; the system has `count` documents.
 
-    `errors` are the judge's expected squared errors times squared shares; `people_errors` are the same for people's
-    mean. `between` is the variance between documents. `is_known` marks documents with an item that is answered already.
+    `errors` are the judge's expected squared errors times squared shares; `people_errors` are those of people's mean,
+    which replaces the judge if few documents are answered. `between` is the variance between documents. `is_known`
+    marks documents with an item whose answer is known without asking.
     """
 
     documents: NDArray[np.int64]
@@ -222,11 +225,11 @@ def forecast_intervals(
 ) -> Forecast:
     """Forecast the intervals of a new sample from all items of each system.
 
-    p is the judge's probability of an item, .5 if there is none. If every system has a finished sample in at least two
-    documents, answers to the same claims in other systems' summaries improve the judge's answers; the remaining
-    squared errors on the sample are fitted as a + b p (1 - p) with a, b >= 0. Otherwise p is taken as correct: the
-    expected squared error is p (1 - p) with the judge and m (1 - m) without the judge, where m is the mean of p.
-    Systems with a single document are ignored. Raises the errors of `estimate_systems_from_sample`.
+    p is the judge's probability of yes for an item, .5 if there is none. If every system has a finished sample in at
+    least two documents, answers to the same claims in other systems' summaries improve the judge's answers; the
+    remaining squared errors on the sample are fitted as a + b p (1 - p) with a, b >= 0. Otherwise p is taken as
+    correct: the expected squared error is p (1 - p) with the judge and m (1 - m) without the judge, where m is the mean
+    of p. Systems with a single document are ignored. Raises the errors of `estimate_systems_from_sample`.
     Source: Särndal, Swensson and Wretman 1992, section 3.5 (Poisson sampling); arXiv 2403.03208.
     Example: `forecast_intervals(systems, design="active").margin(120)`.
     """

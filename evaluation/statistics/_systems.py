@@ -51,8 +51,9 @@ _ROUNDING = 1e-12
 class PairComparison:
     """A comparison of two systems on the document sets that both have; `difference` is first minus second.
 
-    `p` is two-sided. `adjusted_p` has Holm's correction over all pairs that were compared together. All three are
-    None if the systems have no common set; `p` and `adjusted_p` are None if the pair was not tested.
+    `p` is two-sided. `adjusted_p` has Holm's correction over all pairs that were compared together. `difference`, `p`
+    and `adjusted_p` are None if the systems have no common set; `p` and `adjusted_p` are also None if the pair was not
+    tested.
     """
 
     first: str

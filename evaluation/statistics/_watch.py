@@ -1,4 +1,8 @@
-"""Watch a mean over time: alarms at a stated yearly rate, and a judge that is asked the same questions again."""
+"""Watch a mean over time: alarms at a stated yearly rate, and a judge that is asked the same questions again.
+
+The reference is the first periods of a series, with which the later periods are compared. Anchors are checks that the
+judge answers again in each period.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -48,13 +52,13 @@ class SampledValue:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """The people's answer to a check as predicted from the judge's: `base + slope * judge`."""
+    """A prediction of people's answer to a check from the judge's answer: `base + slope * judge`."""
 
     base: float
     slope: float
 
     def of(self, value: SampledValue) -> float:
-        """Return the document's prediction-powered value, without bias whatever the correction is."""
+        """Return the document's prediction-powered value, which is unbiased for any base and slope."""
         return value.people + self.base * (1 - value.sampled) + self.slope * (value.judge - value.judge_again)
 
 
@@ -79,7 +83,7 @@ class Look:
 def fit_correction(reference: Sequence[SampledValue]) -> Correction:
     """Return the correction with which the values of these documents vary least.
 
-    It is fixed from the reference and used for all periods. Documents whose samples do not vary give 0 and 0.
+    The correction is fixed from the reference for all periods. Documents whose samples do not vary give 0 and 0.
     Source: Angelopoulos, Duchi and Zrnic, PPI++, 2023 (a power-tuned prediction), by least squares.
     """
     if not reference:

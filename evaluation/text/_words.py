@@ -196,7 +196,9 @@ Keys = tuple[tuple[str, int, int], ...]
 
 @cache
 def _reader(code: str) -> Callable[[str], tuple[str, Keys]]:
-    """Build the function from a word to its kind, except names, and to its keys with offset and length."""
+    """Build the function that returns the kind of a word and its keys with their offsets and lengths. It does not
+    recognise names.
+    """
     functions = FUNCTION_WORDS.get(code, frozenset())
     negations = NEGATIONS.get(code, frozenset())
     numbers = NUMBER_WORDS.get(code, {})

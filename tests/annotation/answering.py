@@ -83,7 +83,7 @@ def say(
 
 
 def answer_fourteen(world: World) -> list[Check]:
-    """Let Rex answer fourteen checks blind, to which the judge says no, and Cleo the first twelve of them.
+    """Add fourteen checks to which the judge says no. Rex answers all of them blind, and Cleo the first twelve.
 
     Rex: no to 1-4, yes to 5-14; afterwards he changes 5-8 to no. Cleo: no to 1-3, 5 and 6, yes to the others. Rex
     takes n seconds for check n, and half a second more for an answer that he changes.

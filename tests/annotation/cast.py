@@ -144,7 +144,7 @@ def make_world() -> World:
 
 
 def answer_rest(assignment: Assignment) -> None:
-    """Answer everything that is still open: the first answer of each criterion, and 0 % of unmarked units."""
+    """Give the first answer of each criterion to all questions that can be answered now."""
     progress = AssessingProgress.load(assignment.document_set.project, [assignment.pk]).of(assignment.pk)
     acts: list[Act] = []
     for summary in progress.summaries.values():
@@ -156,7 +156,7 @@ def answer_rest(assignment: Assignment) -> None:
 
 
 def finish(assignment: Assignment) -> Assignment:
-    """Answer everything that is still open, and close the assignment."""
+    """Answer all open questions with `answer_rest`, and close the assignment."""
     answer_rest(assignment)
     return close_assignment(assignment=assignment, by=assignment.assessor)
 

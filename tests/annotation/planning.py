@@ -92,7 +92,8 @@ def answer_sample(world: World, sample: Sample, *, ms: int = 0, label: str = "")
 def leave_cedar_behind(world: World, *, first: int = 0) -> Sample:
     """Create and finish a sample of .4 of all claims of alder, birch and cedar.
 
-    The summaries of alder and birch express the first two claims of each set, and cedar's express none.
+    By people's answers, the summaries of alder and birch express the first two claims of each set, and cedar's express
+    none.
     """
     world.systems["cedar"] = System.objects.create(project=world.project, name="cedar")
     lay_sets(world, 24, first=first, summaries={**SUMMARIES, "cedar": "The mayor has resigned."})

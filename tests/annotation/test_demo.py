@@ -137,7 +137,9 @@ def test_one_click_signs_in(demo: Demo) -> None:
 
 
 def test_pages_are_served_without_what_only_work_in_the_background_needs(demo: Demo) -> None:
-    """Each of these libraries would cost every process 15 to 50 MB. `scipy` alone loads its parts on use."""
+    """Each of these libraries would cost every process 15 to 50 MB. `scipy` itself is small, because it loads its parts
+    on use.
+    """
     code = """
 import sys
 import django

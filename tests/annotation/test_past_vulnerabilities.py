@@ -184,7 +184,7 @@ def test_a_reset_mail_is_not_sent_under_a_host_that_somebody_claims(world: World
     for headers in ({"host": "evil.example"}, {"X-Forwarded-Host": "evil.example"}):
         Client().post("/accounts/password/reset/", {"email": "rex@example.org"}, headers=headers)
     assert [sent for sent in mail.outbox if "evil.example" in str(sent.message())] == []
-    assert len(mail.outbox) == 1  # the second one, with our own sender
+    assert len(mail.outbox) == 1  # only the request with our own host sent a mail
 
 
 def test_members_that_a_request_adds_of_its_own_are_refused(world: World, client_of: ApiDoor) -> None:
@@ -227,7 +227,7 @@ def test_nobody_makes_an_account_without_an_invitation(db: None, address: str) -
     )
 
 
-# Only the application writes these: Django's cache in the database, and a temporary file of one process.
+# This file unpickles Django's cache in the database, which only the application writes.
 OWN_PICKLES = {"annotation/config/table_cache.py"}
 EXECUTING = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "jsonpickle", "yaml", "jinja2"}
 

@@ -20,7 +20,7 @@ class Row:
 
     @property
     def is_met(self) -> bool | None:
-        """True if the value meets its bars; None without bars."""
+        """Return True if the value meets its bars; None without bars."""
         if self.at_most is None and self.at_least is None:
             return None
         under = self.at_most is None or self.value <= self.at_most

@@ -54,7 +54,7 @@ def clock_of(file: Path) -> dict[str, str]:
 
 @dataclass
 class Act:
-    """A saved act: the time of the server's answer, and how to find its row."""
+    """A saved act: the time of the server's answer, the person, and the value by which the act's row is found."""
 
     at: float
     person: str
@@ -69,7 +69,7 @@ class People:
     reviewers: list[Reviewer]
     acts: list[Act] = field(default_factory=list)
     wrong: Counter[str] = field(default_factory=Counter)
-    """Answers that are neither success nor a refusal that says what is away: 502, 503, 507 or no answer at all."""
+    """The number of each answer that is neither a success nor a sign that a part is unavailable (502, 503, 507)."""
     _ended: threading.Event = field(default_factory=threading.Event)
     _threads: list[threading.Thread] = field(default_factory=list)
 
@@ -110,7 +110,7 @@ class People:
                 self.acts.append(Act(time.monotonic(), desk.username, desk.here))
 
     def _sent(self, desk: Any, send: Callable[[], Any], good: tuple[int, ...]) -> bool:
-        """Send a request repeatedly until it succeeds; return True then."""
+        """Send a request until it succeeds, and return True. Return False at a wrong answer or after `stop`."""
         while not self._ended.is_set():
             try:
                 answer = send()
@@ -127,7 +127,7 @@ class People:
 
 
 class World:
-    """The installation. Its process must have set up Django for nothing else."""
+    """The installation. Only a process that has not set up Django yet can create it."""
 
     def __init__(self, opened: ExitStack, folder: Path, sets: int, checked_sets: int) -> None:
         self.opened = opened

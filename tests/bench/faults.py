@@ -45,8 +45,8 @@ RUN_GOES_ON_SECONDS, SAVES_GO_ON_SECONDS = 15.0, 5.0
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault. `strike` returns when its cause is over. `interrupts` is True if a process may die with calls in
-    flight.
+    """A fault. `strike` causes the fault and returns when the cause is over. `interrupts` is True if a process may die
+    with calls in flight. `mortal` names the threads that can be killed, by the beginnings of their names.
     """
 
     what: str
@@ -55,9 +55,9 @@ class Fault:
     interrupts: bool = False
     mortal: str = ""
     after: Callable[[World], int] = lambda _: 0
-    """How much else is lost, once all is over."""
+    """Returns the number of further losses, after the fault and the run are over."""
     missing: Callable[[World], str] = lambda _: ""
-    """Why it cannot be measured here, or nothing."""
+    """Returns the reason why the fault cannot be measured on this machine; "" if it can."""
 
 
 def run() -> list[Row]:

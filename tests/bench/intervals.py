@@ -46,8 +46,8 @@ Samples = dict[str, list[SampledItem]]
 
 @dataclass(frozen=True)
 class Claims:
-    """Answers and the judge's probabilities, of shape (sets, systems, claims), valid if `is_there`; `counts` is by
-    set.
+    """Answers and the judge's probabilities, of shape (sets, systems, claims), valid where `is_there` is True. `counts`
+    has the number of claims of each set.
     """
 
     counts: NDArray[np.int64]
@@ -67,8 +67,8 @@ def run() -> list[Row]:
 
 
 def _samples(mean: float, sets: int) -> list[Row]:
-    """Measure intervals of systems with this mean. With very few answers of a kind, exact intervals may contain it
-    more often.
+    """Measure intervals of systems with this mean. If very few answers of one kind are expected, intervals are exact
+    and may contain the mean more often than `MOST`.
     """
     level, size = _level(mean), CLAIMS_A_SET * sets
     found: dict[str, list[Bounds]] = {}

@@ -45,7 +45,13 @@ CARS_SUMMARY = (
 
 
 class Page:
-    """The judge's answers that a page reports, by the text of the claim or question; no for all others."""
+    """A rule for the scripted server, which then gives the answers that a page reports.
+
+    - `claims`: the claims of each unit of the reference
+    - `own_claims`: the summary's claims, each with its label
+    - `covered`, `source`: the labels of claims and questions by their text, from the summary and from the source; the
+      label of other texts is no
+    """
 
     def __init__(
         self,
@@ -89,7 +95,7 @@ def test_coverage_is_the_share_of_the_reference_s_claims(judge: OpenAIJudge, llm
     result = evaluate_summary(
         CAT, CAT_SUMMARY, judge=judge, metrics=["coverage", "claim_coverage"], verbose=True
     )
-    # 2 of 4 claims.
+    # The summary covers 2 of the reference's 4 claims.
     assert_found(result, {"coverage": 0.5, "claim_coverage": 0.5})
     assert (result.counts["reference_claims"], result.counts["reference_claims_yes"]) == (4, 2)
     told = {each.claim.text: each.verdict for each in result.details.reference_claims}

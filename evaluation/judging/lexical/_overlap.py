@@ -18,21 +18,25 @@ _WEIGHTS = {name: weights for name, *weights in map(str.split, LISTED["weights"]
 FEATURES = (*_WEIGHTS,)[:-1]
 """The names of the features, in the order of `Overlap.features`. Values are in [0, 1] unless stated otherwise.
 
-A word of the claim is found if the text contains its key, and partly found (`_KINSHIP`) if the text contains only a
-related word. Only `sequence` and `every_word` count function words.
+The text contains a word of the claim if it contains the word's key. If it contains only a related word, it contains the
+word by 0.6 (`_KINSHIP`). The best unit is the unit of the text that `_best_unit` chooses. Only `sequence` and
+`every_word` count function words.
 
 - recall: the share, by weight, of the claim's words that the text contains
-- best_unit: the same share for the unit with the largest one
+- best_unit: the share, by weight, of the claim's words that the best unit contains
 - sequence: the share of the claim's words in the longest common subsequence with the best unit
 - every_word: the share of all words of the claim, including function words, that the text contains
-- last_word: how far the best unit contains the last word
-- numbers_found: the share of the claim's numbers; recall if it has none
+- last_word: 1 if the best unit contains the claim's last word, 0.6 if it contains only a related word, otherwise 0
+- numbers_found: the share, by weight, of the claim's numbers that the text contains; recall if the claim has no number
 - sequence_to_end: sequence times last_word
-- words_missing: the number of content words without a related word, divided by 5, at most 1
-- number_contradicted: 1 if a number is missing and a unit with a part of the claim has another beside the same word
-- word_opposed: 1 if the best unit has the opposite of a word that it lacks
-- negation_flipped: 1 if units with nearly the same words all negate what the claim affirms, or the reverse
-- text_words: ln(1 + number of content words)
+- words_missing: the number of content words that the text lacks, also as related words, divided by 5, at most 1
+- number_contradicted: 1 if the text lacks a number of the claim, and a unit that contains much of the claim has another
+  number beside the same word; otherwise 0
+- word_opposed: 1 if the best unit contains much of the claim, and has the opposite of a claim's word that it lacks;
+  otherwise 0
+- negation_flipped: 1 if some units contain nearly all words of the claim, and each of these units negates what the
+  claim affirms, or the reverse; otherwise 0
+- text_words: ln(1 + number of content words of the text)
 """
 COVERED, SUPPORTED = (tuple(float(of[side]) for of in _WEIGHTS.values()) for side in (0, 1))
 """The weights of the features, then the intercept, for both sides of a check."""
@@ -41,18 +45,20 @@ _KINSHIP = 0.6
 # Longer words have more weight in every language. Rarity would be the better weight, but needs a corpus.
 _LEAST_WEIGHT, _WEIGHT_PER_LETTER, _MOST_LETTERS = 0.6, 0.08, 8
 _EVERYDAY_WEIGHT = 0.6
-# Words count as related in every language if their first letters are equal, this many.
+# Long words of every language count as related if this many first letters are equal.
 _SAME_BEGINNING = 5
 _SHORTEST_RELATED = 6
 _MOST_MISSING = 5
 _DENIED_WORDS = 2
 _SOME_OF_IT, _NEARLY_ALL = 0.4, 0.85
-# A negation also changes the neighbouring pairs of characters, so a unit of compared pairs needs fewer equal pairs.
+# Used instead of _NEARLY_ALL in languages that are compared by pairs of characters. There a negation also changes the
+# pairs next to it, so fewer pairs can be equal.
 _NEARLY_ALL_PAIRS = 0.75
-# Two statements have nearly the same words if this share of the words between the first and the last shared word is
-# shared.
+# Two statements have nearly the same words if they share at least this part of the words from the first to the last
+# shared word.
 _NEARLY_THE_SAME = 0.6
-# A unit with a smaller share of the claim's weight is not used as evidence.
+# The best unit is evidence only if it contains at least the first of these shares of the claim's weight. A second unit
+# is evidence only if the words that it adds have at least the second share.
 _LEAST_EVIDENCE, _LEAST_SECOND_EVIDENCE = 0.2, 0.15
 
 
@@ -70,11 +76,14 @@ class Statement(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One sentence of a claim, prepared without the compared text.
+    """One sentence of a claim, prepared without the compared text. The kin of a word is the key that it shares with
+    related words (see `_kin`).
 
-    - `words`: the distinct words of the sentence; `weights` and `kin` are in the same order
-    - `numbers`: by position of a number, its share of the weight of all numbers
-    - `order`: by key, a bit mask of its positions among all words of the sentence
+    - `order`: by key, a bit mask of the key's positions among all words of the sentence, including function words
+    - `words`: the distinct words of the sentence; `weights` and `kin` have their weights and kins, in the same order
+    - `numbers`: by position in `words` of a number, its share of the weight of all numbers
+    - `opposites`: the words that have opposites, each with the keys of its opposites
+    - `total`: the sum of the weights
     """
 
     statement: Statement
@@ -88,7 +97,12 @@ class Part(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """A text prepared for comparisons: its units, and by key and by kin the indices of the units that contain it."""
+    """A text prepared for comparisons with claims.
+
+    - `holders`, `kin_holders`: by key and by kin (see `Part`), the indices of the units that contain the key or kin
+    - `every_key`: the keys of all words of the text, including function words
+    - `words`: the number of content words, names and numbers of the text
+    """
 
     units: tuple[Statement, ...]
     holders: Mapping[str, Collection[int]]

@@ -33,7 +33,9 @@ _OUTSIDE = FUNCTION_WORDS["en"] - _DETERMINERS - _WORDS["pronoun"] - _WORDS["in_
 _OUTSIDE |= _WORDS["opens_another"] - _DETERMINERS
 _LONGEST_SUBJECT = 7
 _MOST_PRAISED = 2
-"""The largest number of words after the verb of an opinion: the praise and its object. A third makes a statement."""
+"""The largest number of words after the verb of an opinion: the praise and its object. With a third word, the sentence
+states more than an opinion.
+"""
 
 
 class Statement(NamedTuple):

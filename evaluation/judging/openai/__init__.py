@@ -194,11 +194,11 @@ class OpenAIJudge:
     async def align_summary(
         self, source: Text, summary: Text, *, instruction: str = ""
     ) -> tuple[JudgedClaim, ...]:
-        """Extract the summary's claims and check them against the source, in one call per `claims_per_call` units.
+        """Extract the summary's claims and check them against the source, in calls of at most `claims_per_call` units.
 
-        The judge asks once more about a claim with an unreadable answer. If source and summary exceed the context, the
-        claims are extracted first, in a call per window of the summary. They are then checked in a call per window of
-        the source and chunk of claims.
+        The judge asks once more about a claim with an unreadable answer. If source and summary together exceed the
+        context, the claims are extracted first, in one call for each window of the summary. Then each chunk of claims
+        is checked against each window of the source, in one call each.
         Raises UnusableReply if a unit of the summary has no usable answer.
         """
         wanted = [number for number, content in summary.numbered_units() if is_worded(content)]
@@ -239,11 +239,12 @@ class OpenAIJudge:
         return await self._supported(claims, source, instruction)
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
-        """Answer claims, questions, topics and ratings of a summary without its source, in one call if they fit.
+        """Answer the claims, questions, topics and criteria of `request` from its summary, in one call if they fit.
 
         Otherwise there is a call per window of the summary and chunk of at most `claims_per_call` items. An item is yes
         if any window answers yes; `combined` merges the ratings of windows. An item without a usable answer after two
-        calls is unscored and has a reason. A blank summary needs no call. A text beside the summary must fit, too.
+        calls is unscored and has a reason. A blank summary needs no call. If `request.beside` does not fit into one
+        call with the summary, the ratings are unscored.
         """
         return await self._cover(request, "check_supported" if request.beside else "cover_summary")
 
@@ -274,8 +275,8 @@ class OpenAIJudge:
         return pieces_bytes([*source.numbered_units(), *summary.numbered_units()]) <= room
 
     def _room(self, step: Step, instruction: str, beside: Json) -> int | None:
-        """Return the bytes that a call has for texts and items beside the message `beside`; None if there is no
-        limit.
+        """Return the bytes that a call has for texts and items, in addition to the message `beside`; None if there is
+        no limit.
 
         The result is at least SMALLEST_ROOM, because tokens are overestimated.
         """
@@ -350,7 +351,7 @@ def base_url_fault(base_url: str) -> str:
         host, _ = parts.hostname, parts.port
     except ValueError as error:
         return f"A judge's base URL cannot be read: {error}."
-    # Refuse these characters, because parsers handle tabs and line breaks differently.
+    # Refuse these characters, because parsers disagree on tabs and line breaks.
     if any(char.isspace() or not char.isprintable() for char in base_url):
         return "A judge's base URL holds no spaces, line ends or other characters that are not shown."
     if parts.username is not None or parts.password is not None or "?" in base_url or "#" in base_url:

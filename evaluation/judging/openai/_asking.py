@@ -14,7 +14,9 @@ from evaluation.text._splitting import MIN_CLAUSE_CHARACTERS, MIN_CLAUSE_WORDS
 MOST_ASKINGS = 2
 """The largest number of times that one pass asks the same question (see `one_pass`)."""
 MOST_ASKINGS_EVER = 40
-"""The largest number of times in all passes, which limits the cost of a question that is never answered."""
+"""The largest number of times that all passes together ask the same question. It limits the cost of a question that is
+never answered.
+"""
 _LONGEST_REPORTED_REPLY = 200
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 _FINAL = frozenset({"refusal", "content_filter", "rejected"})
@@ -56,8 +58,8 @@ MakeCall = Callable[[Step, Sequence[str], str, Json, int], Awaitable[StoredCall]
 
 @dataclass(frozen=True, slots=True)
 class _Group(Generic[_K]):
-    """The items of one call, with `asking`, the number of the attempt, and `left`, the calls that this pass may still
-    make.
+    """The items of one call. `asking` is the number of the attempt, and `left` is the number of calls that this pass
+    may still make.
     """
 
     items: Sequence[_K]
@@ -149,7 +151,8 @@ async def ask_for_claims(
     is_unit: Callable[[_K], bool],
     has_claims: Callable[[_A], bool],
 ) -> list[Mapping[_K, Answered[_A]]]:
-    """Ask about each list of items with `ask`. If every unit has an empty list of claims, ask about the units again.
+    """Ask about each list of items with `ask`. If every unit has an empty list of claims although the text can contain
+    claims, ask about the units again.
 
     A readable second answer to a unit replaces the first. If no second answer is readable, the units have no answer,
     because empty lists would be scored as a text without claims.

@@ -32,7 +32,7 @@ from evaluation.judging.protocol import (
 
 _FIRST_BACKOFF_SECONDS = 0.5
 # Other calls wait this long for the first call. A server rejects an unknown format at once, so after this time it has
-# accepted the request.
+# presumably accepted the request.
 _LONGEST_WAIT_FOR_FIRST = 3.0
 _ABOUT_THE_CONTENT = frozenset(
     {"reply_too_long", "context_length_exceeded", "content_filter", "content_policy_violation"}
@@ -148,7 +148,7 @@ class Caller:
     async def _first_alone(self, session: _Session) -> AsyncIterator[None]:
         """Let one call go first while the server is unknown; other calls wait a few seconds for its result.
 
-        If it ends without a result, another call goes first.
+        If the first call ends without a result, another call goes first.
         """
         is_held = False
         if not self._server.is_known:

@@ -21,8 +21,9 @@ OPTIONAL = (
     "stream_options",
     *LOGPROBS,
 )
-"""Parameters that servers may refuse. "stream" means whole replies; a server that refuses them gets requests for
-a stream. If "max_tokens" is refused, the newer name is used."""
+"""Parameters that servers may refuse. A refused "stream" means that the server refuses whole replies; requests then ask
+for a stream. If "max_tokens" is refused, the newer name is used.
+"""
 
 
 @dataclass(frozen=True, slots=True)

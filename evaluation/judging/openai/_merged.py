@@ -181,7 +181,7 @@ class ReadItems:
         return item in self._units
 
     def reading(self, parts: Sequence[Mapping[str, Answered[Taken]]]) -> DocumentReading:
-        """Combine the answers of all calls to a reading. A part without an answer is None and has a fault."""
+        """Combine the answers of all calls into a reading. A part without an answer is None and has a fault."""
         faults: dict[str, str] = {}
         claims: list[ExtractedClaim] = []
         for item, number in self._units.items():
@@ -300,8 +300,8 @@ class ReadItems:
 class CoverItems:
     """The items of a `CoverRequest` under their ids in the prompt.
 
-    Claims, questions, topics and criteria are numbered (c1, q1, t1, r1). In the step `check_supported` there
-    are only claims, and the text is the source, or only criteria that are read beside a text.
+    Claims, questions, topics and criteria are numbered (c1, q1, t1, r1). A request in the step `check_supported` has
+    either only claims, and then its `summary` is the source, or only criteria, which are read with the text `beside`.
     """
 
     def __init__(self, request: CoverRequest, step: Step = "cover_summary") -> None:
@@ -324,9 +324,13 @@ class CoverItems:
         self._criteria = {f"r{number}": each for number, each in enumerate(request.criteria, start=1)}
 
     def calls(self, room: int | None, most: int) -> list[tuple[Question[str, Found], Sequence[str]]]:
-        """Plan the calls. Each has at most `most` items, and at most `room` bytes for the summary and the items."""
+        """Plan the calls. Each has at most `most` claims, questions and topics, and at most `room` bytes for the
+        summary and these items. Criteria are added to the first items.
+
+        The list is empty if the summary and the text `beside` exceed `room`.
+        """
         texts = {item: text for listed in self._kinds.values() for item, text in listed.items()}
-        # A rule answers the others.
+        # A rule answers the other items.
         asked = [item for item in texts if item not in self._rules]
 
         def size(item: str) -> int:
@@ -392,7 +396,7 @@ class CoverItems:
         return Question(self._step, compose, parse, parts, fault_of, self._request.instruction)
 
     def reading(self, parts: Sequence[Mapping[str, Answered[Found]]]) -> CoverReading:
-        """Combine the answers of all calls to a reading."""
+        """Combine the answers of all calls into a reading."""
         otherwise = BLANK_TEXT_REASON if self._request.summary.is_blank else TOO_LONG
         rated = {
             each.name: _rating([part[item] for part in parts if item in part], otherwise)

@@ -42,9 +42,9 @@ _NEVER_ASKED = (
 _LONGEST_MESSAGE = 300
 _ESCAPABLE = '/"\\'
 _SHORTEST_SECRET = 8
-"""Shorter keys are ordinary words, such as "none", and are not removed from replies."""
+"""Shorter keys may be ordinary words, such as "none", so they are not removed from answers."""
 NO_COMPLETION = "not a completion"
-# Larger numbers in a reply are ignored, because they exceed the database's columns.
+# Larger counts of tokens in a reply are ignored, because they exceed the database's columns.
 _MOST_TOKENS = 2**31 - 1
 _POOLS = 16
 _LARGEST_LOG = 1000.0

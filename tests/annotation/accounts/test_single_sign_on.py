@@ -180,7 +180,7 @@ def test_an_invitation_makes_an_account_while_it_is_open(
     )
     client = Client()
     assert signs_on(provider, "z2", client=client).status_code == 302
-    # The username rex is taken.
+    # The username rex is taken, so the new account has another.
     assert who(client) not in (None, "rex")
 
 

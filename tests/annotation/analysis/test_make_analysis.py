@@ -112,7 +112,7 @@ def test_a_worker_is_asked_once(world: World, counting: Counting, worker: None) 
     assert asked() == ["a"]
     work()
     assert (asked(), counting.calls) == ([], 1)
-    # The statistics are requested from the same job again.
+    # Newer statistics are requested with the same job.
     answer(world)
     Analysis.objects.update(made_at=timezone.now() - timedelta(seconds=MADE_EVERY_SECONDS + 1))
     current_statistics(project=world.project, kind=KIND, key="a")

@@ -226,9 +226,7 @@ def check_every_view(world: World, viewer: Client, client_of: ApiDoor, folder: P
 
 
 def check_pairs(viewer: Client, table: dict[str, Any], score: str, order: list[str]) -> None:
-    """Check that no pair is called different, or has a difference, against the order, and that letters agree with the
-    pairs.
-    """
+    """Check that each pair and each difference in the file follow `order`, and that letters agree with the pairs."""
     lines = viewer.get(f"/p/harbour/scores/pairs/file/?by={score}&target=20&format=csv").content.decode()
     pairs = list(csv.DictReader(lines.splitlines()))
     assert len(pairs) == len(order) * (len(order) - 1) / 2

@@ -164,7 +164,7 @@ def test_a_run_without_worker_is_not_waited_for_without_end(server: Coverdict) -
 
 
 class Moody(BaseHTTPRequestHandler):
-    """A transport with scripted answers; for None it closes the connection."""
+    """A server with scripted answers; for None it closes the connection."""
 
     answers: list[tuple[int, dict[str, Any] | str] | None]
     retry_after = ""
@@ -282,7 +282,7 @@ class Cutting(BaseHTTPRequestHandler):
 
     behind: str
     cuts: list[int]
-    """After how many bytes each of the next files ends."""
+    """The numbers of bytes after which the next files break off."""
     files: int
 
     def do_GET(self) -> None:
@@ -357,7 +357,7 @@ def test_a_download_that_gets_on_is_not_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     handler, address = cutting
-    # The patience is longer than one pause but shorter than two.
+    # The patience is longer than one pause but shorter than two, so two cuts are survived only if progress renews it.
     monkeypatch.setattr(clients, "FIRST_PAUSE", 0.5)
     project = server.create_project("Mill")
     project.push(ROWS)

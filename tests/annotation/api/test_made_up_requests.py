@@ -127,7 +127,7 @@ def _faults(operation: Any, rows: dict[str, str], askers: list[Asker]) -> list[s
     def ask(case: Any) -> None:
         case.path_parameters = rows
         for asker in askers:
-            # The cache counts attempts.
+            # The cache counts attempts, and too many of them would be refused.
             cache.clear()
             try:
                 case.validate_response(asker.answer(case), checks=CHECKS)

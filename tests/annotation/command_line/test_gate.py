@@ -212,7 +212,7 @@ def test_a_models_calls_are_made_once_and_kept(
     assert asked(llm_server, release, *words, "--price", "1,2", "--max-cost", "1") == 0
     first = capsys.readouterr()
     made = len(llm_server.calls)
-    # Six documents need one call each, and each summary up to two calls.
+    # Six documents need one call each, and their six summaries up to two calls each: 6 + 6 * 2 = 18.
     assert "At most 18 calls." in first.err
     assert f"{made} new calls" in first.out
     assert {call.headers["authorization"] for call in llm_server.calls} == {"Bearer sk-test-4711"}

@@ -246,7 +246,7 @@ def test_a_bar_is_compared_with_the_value_that_the_leaderboard_shows(
 
 
 def test_many_bars_take_one_leaderboard_and_allow_for_rounding(world: World) -> None:
-    # Their mean is .44999999999999996.
+    # The mean of .3 and .6 is .44999999999999996 in floating point, which must count as the bar of .45.
     for name, value in (("port", 0.3), ("bridge", 0.6)):
         Score.objects.filter(summary__document_set=world.sets[name]).update(coverage=value, alignment=value)
     statements = []
@@ -299,7 +299,7 @@ def test_a_judge_without_any_usable_answer_is_a_failure_with_the_reasons(
     world: World, colleague: None, slow_judge: Judge, slow_server: LLMServer, metric: str
 ) -> None:
     slow_server.where(lambda call: None if "reference" in call.question else faults.text("Well, well."))
-    # A second call fails again.
+    # A second run fails again.
     for _ in range(2):
         out, err = io.StringIO(), io.StringIO()
         words = ("harbour", "--judge", "slow", "--wait", "--metrics", metric)

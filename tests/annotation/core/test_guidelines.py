@@ -55,7 +55,8 @@ def test_words_within_any_number_of_lists_and_quotations_are_kept(text: str) -> 
 
 
 def test_lists_and_quotations_as_deep_as_the_parser_reads_are_such() -> None:
-    # 19 block quotes leave the twentieth level to the paragraph. Lists take two levels each, so 9 of them fit.
+    # The parser reads 20 levels. 19 block quotes leave the twentieth level to the paragraph. Each list takes two
+    # levels, so 9 lists fit.
     assert rendered("> " * 19 + "a").count("<blockquote>") == 19
     assert rendered("> " * 20 + "a").count("<blockquote>") == 19
     assert rendered("- " * 9 + "a").count("<ul>") == 9

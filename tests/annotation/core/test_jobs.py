@@ -187,7 +187,7 @@ def test_pauses_double(run: Run) -> None:
     change(run, attempt=2)
     change(run, queued_at=timezone.now() - timedelta(seconds=1))
     jobs.try_later(claim(run), error="away")
-    # The third attempt failed. The pauses are 5, 10 and 20 s.
+    # The third attempt failed. The pauses after the first three attempts are 5, 10 and 20 s.
     pause = job_of(run).queued_at - timezone.now()
     assert timedelta(seconds=15) < pause <= timedelta(seconds=20)
 
@@ -277,7 +277,8 @@ def test_a_lease_is_renewed_in_the_order_in_which_jobs_are_held(transactional_db
         pytest.skip("SQLite has no locks of rows")
     run = start_run(project=world.project, judge=world.judge, by=None)
     first, second = jobs.take(due(run), most=2)
-    # This row is behind the second one in the table.
+    # PostgreSQL writes the changed row behind the second row, so a statement without an order would lock the second row
+    # first.
     change(run, done=0)
     pids: list[int] = []
 
@@ -334,7 +335,7 @@ def test_a_job_with_a_good_lease_is_left_alone(run: Run) -> None:
 
 @pytest.mark.parametrize("hours", [1, -1])
 def test_leases_go_by_the_clock_of_the_database(run: Run, hours: int) -> None:
-    """The clock of a worker's host is wrong by an hour: its leases expire neither earlier nor later than others."""
+    """If the clock of a worker's host is wrong by an hour, leases expire neither earlier nor later."""
     if connection.vendor == "sqlite":
         pytest.skip("SQLite has the clock of the one machine that it is on")
     claimed = claim(run)

@@ -112,7 +112,7 @@ def test_ratings_that_differ_by_the_answer_that_counts(world: World) -> None:
         Criterion.objects.create(project=world.project, name=name, question="?")
         for name in ("tone", "flow", "old")
     )
-    # Tone of alder: Rex changed 1 to 4 and a rater of a file said 3, so 3.5. The judge's 1 does not count.
+    # Tone of alder: Rex changed 1 to 4 and a rater of a file said 3, so the mean is 3.5. The judge's 1 does not count.
     rate(tone, "alder", 1, "reviewer", person=world.rex)
     rate(tone, "alder", 4, "reviewer", person=world.rex, version=2)
     rate(tone, "alder", 3, "reviewer", origin_name="rater 1")
@@ -134,7 +134,8 @@ def test_ratings_that_differ_by_the_answer_that_counts(world: World) -> None:
 
 
 def test_a_pair_differs_by_more_than_the_margin(world: World) -> None:
-    # 0.8 - 0.7 is 0.10000000000000009 as a float. Cedar has no score; alder and dogwood are equal.
+    # 0.8 - 0.7 is 0.10000000000000009 as a float, which must not exceed the usual margin of 0.1. Cedar has no score;
+    # alder and dogwood are equal.
     score(world, "bridge", {"alder": 0.8, "birch": 0.7, "cedar": None, "dogwood": 0.8, "elm": 0.4})
     of_bridge = [pair[1:] for pair in systems(world) if pair[0] == "bridge"]
     assert of_bridge == [("alder", "elm"), ("birch", "elm"), ("dogwood", "elm")]

@@ -59,7 +59,8 @@ LAYOUTS = [
     ),
     Layout("xlsum_arabic.jsonl", HUB + "csebuetnlp/xlsum", (), 3, 3, 0, 1, sets=3),
     Layout("hub_viewer.json", "huggingface.co/docs/dataset-viewer/rows", (), 4, 4, 0, 1),
-    # Judged summaries: three articles by two models and two references; four articles; four by two.
+    # Judged summaries. SummEval: three articles with two models and two references each. QAGS: four articles with one
+    # model. FRANK: four articles with two models.
     Layout(
         "summeval.jsonl", "github.com/Yale-LILY/SummEval, data_processing/pair_data.py", (), 3, 6, 6, 2, 3
     ),
@@ -112,7 +113,7 @@ LAYOUTS = [
 ]
 
 REFUSED = [
-    # The file, and its message: the fault, its place, and the remedy
+    # Each entry has a file, the fault in the message, and the remedy in the message.
     ("word.rtf", "word.rtf is a text of Word", "Save"),
     ("book.xlsx", "book.xlsx is a zip or spreadsheet file", "save the sheet as CSV in UTF-8"),
     ("cnn_dailymail.csv", "there is no column `summary`", "say which column is `summary`"),
@@ -149,7 +150,7 @@ def test_a_foreign_file_comes_in(layout: Layout, tmp_path: Path) -> None:
         *Document.objects.values_list("text", flat=True),
         *Summary.objects.values_list("text", flat=True),
     ]
-    # No text contains syntax of the file format.
+    # No text begins with syntax of the file format.
     assert not [text for text in texts if text[:1] in {"{", "[", '"'}]
 
 

@@ -187,7 +187,7 @@ def test_changed_summary_without_judgments_is_replaced(project: Project, tmp_pat
     assert counted(report)["summaries"] == (0, 1, 0)
     assert summary("alder").pk == before
     assert pieces(summary=summary("alder")) == ["Rain came.", "Trams waited."]
-    # The summary has four of ten words.
+    # The summary has four of ten words, so brevity is (10 - 4) / 10.
     assert summary("alder").score.brevity == pytest.approx(0.6)
 
 

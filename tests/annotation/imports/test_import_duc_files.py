@@ -192,7 +192,7 @@ def test_a_pyramid_becomes_one_virtual_comparison_of_claims(project: Project, tm
     assert sorted(said) == sorted([BRIDGE, REPAIR])
     assert set(Verdict.objects.values_list("origin_name", flat=True)) == {"import:D0901-A.M.100.F.12.pan"}
     assert set(Check.objects.values_list("final_source", flat=True)) == {"reviewer"}
-    # The weight is 7 of 28.
+    # The two expressed claims have a weight of 7, and all claims have 28.
     assert Score.objects.get().coverage == 0.25
 
 

@@ -471,7 +471,7 @@ def votes_in(reading: FileReading) -> list[list[tuple[str, str]]]:
     ],
 )
 def test_a_rater_with_a_mark_that_is_left_out_has_no_vote(tmp_path: Path, span: Any, told: str) -> None:
-    """Rater ann marks June and something that cannot be read; ben marks nothing."""
+    """Rater ann marks June and something that cannot be read, ben marks nothing, and cleo marks June."""
 
     marks = [result("labels", "e", **SPAN, labels=["Wrong"]), result("labels", "e", **span)]
     other = marks[:1]
@@ -532,7 +532,7 @@ def test_numbers_beside_machine_summaries_belong_to_the_system_at_their_place(tm
         {("fluency", "rater 1"): 2},
     ]
     told = " ".join(reading.warnings.texts)
-    # A mean over summaries is not a rating.
+    # The relevance 3.667 is a mean and not a rating.
     assert "Not read: `relevance`." in told
     assert "`coherence` is not read: it has no number for each summary." in told
 
@@ -677,7 +677,9 @@ def test_a_nested_line_holds_claims_of_both_sides_with_ratings_and_units(
 
 
 def exported_twice(project: Project, folder: Path) -> Project:
-    """Export a project, import the file into another, and compare the export of that with the first."""
+    """Export a project, import the file into another project, check that the second export equals the first, and return
+    the second project.
+    """
     twin = Project.objects.create(slug="twin", name="Twin")
     files = [folder / "first.jsonl", folder / "second.jsonl"]
     write_export(project=project, level="nested", format="jsonl", path=files[0], by=None)

@@ -144,6 +144,6 @@ def _imported(project: Project, path: Path) -> ImportReport | None:
     try:
         return import_dataset(project=project, path=path, by=None, skip_invalid=True)
     except ImportRefused:
-        # The file contradicts the project. The message of a Conflict would name another person, so it would be wrong
-        # here.
+        # The file contradicts the project. A Conflict is not caught, because its message would name another person, and
+        # nobody else is here.
         return None

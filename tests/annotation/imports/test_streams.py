@@ -45,7 +45,7 @@ def test_a_line_of_another_encoding_is_named_by_column_and_character(tmp_path: P
     good = HEADER if name == "a.csv" else jsonl(tmp_path, row()).read_text()
     line = LATIN if name == "a.csv" else json.dumps(row(document="Où"), ensure_ascii=False).encode("latin-1")
     [(line_number, column, reason)] = problems_of(raw(tmp_path, good.encode() + line, name))
-    # "O" is the first character.
+    # "O" is the first character of "Où", so the fault is at the second.
     assert (line_number, column) == (2, "document")
     assert reason.startswith("is not of the file's encoding at character 2.")
     assert "iconv -f WINDOWS-1252 -t UTF-8" in reason

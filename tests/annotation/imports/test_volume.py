@@ -45,7 +45,7 @@ def test_statements_do_not_grow_with_sets(db: None, tmp_path: Path, *, is_new: b
 
     few, many = counted("few", 1, 1), counted("many", SETS_AT_ONCE, 3)
     assert many == few
-    # About twenty of them check the limits of a new project's rules, each in a statement.
+    # About twenty of the statements check the limits of a new project's rules.
     assert few < 70
 
 

@@ -42,15 +42,16 @@ def test_a_check_keeps_one_verdict_and_its_votes(project: Project, tmp_path: Pat
     labels = Check.objects.order_by("claim__position", "summary__system__name").values_list(
         "human_label", flat=True
     )
-    # The two without a verdict have three yes of three, and one of two.
+    # The two checks without a verdict in the file have three yes of three votes, and one yes of two.
     assert list(labels) == ["no", "yes", "yes", "unsure"]
 
 
 def test_alpha_is_that_of_the_file(project: Project, tmp_path: Path) -> None:
     bring(project, tmp_path, CLAIMS)
-    # Coincidences: 0 0 1 has one no-no pair and two unequal pairs, both 1 1 1 have three yes-yes pairs, 0 1 has two
-    # unequal ones. Of 11 votes 3 are no and 8 yes: observed disagreement 4/11, expected 2 * 3 * 8 / (11 * 10), so
-    # alpha is 1 - 40/48.
+    # The checks have the votes 0 0 1, 1 1 1, 1 1 1 and 0 1. An ordered pair of unequal votes counts 1 / (number of
+    # votes - 1), which is 4 / 2 in the first check and 2 / 1 in the last, so the observed disagreement is 4 / 11. Of
+    # the 11 votes, 3 are no and 8 yes, so the expected disagreement is 2 * 3 * 8 / (11 * 10) = 48 / 110. Alpha is 1 -
+    # (4 / 11) / (48 / 110) = 1 - 40 / 48.
     [scale] = agreement(project).scales
     assert scale.alpha.value == pytest.approx(1 / 6)
     assert (scale.items, scale.answers) == (4, 11)

@@ -73,7 +73,8 @@ def test_odd_reasons_move_no_score(
     llm_server.always(changed(lambda entry: {**entry, "reason": odd}))
     run = run_to_end(project, llm_judge, METRICS)
     assert (run.state, run.stop_reason) == ("finished", "")
-    # Elm expresses the reference's one claim, and the source supports half of its claims; for fir it is the reverse.
+    # Elm expresses the reference's one claim, and the source supports half of elm's claims. Fir does not express the
+    # reference's claim, and the source supports all of fir's claims.
     found = scores(project)
     assert [row[:2] for row in found] == [(1.0, 0.5), (0.0, 1.0)]
     assert all(row[4] == 0 for row in found)

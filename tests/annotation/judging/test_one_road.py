@@ -38,7 +38,9 @@ SUMMARIES = {
 
 
 def unreadable(call: Call) -> Fault | None:
-    """Refuse or omit an id in replies about town 1; other replies are right."""
+    """Refuse to answer about summaries of town 1, and omit the id c2 in other replies about town 1. All other replies
+    are right.
+    """
     asked = str(call.question)
     if "town 1" not in asked:
         return None

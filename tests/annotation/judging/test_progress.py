@@ -44,7 +44,7 @@ def test_what_failed_and_what_is_to_be_tried_again_is_told(world: World) -> None
 @pytest.mark.parametrize(
     ("port", "bridge", "outcome"),
     [
-        # A pair has a state and an error. Both sets wait for another attempt.
+        # A pair is the state and the error of a document set. Both sets wait for another attempt.
         (("waiting", "away"), ("waiting", "away"), "unusable"),
         # A refused key ends the run before the other set is tried.
         (("failed", "HTTP 401"), ("cancelled", ""), "unusable"),

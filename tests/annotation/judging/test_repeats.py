@@ -80,8 +80,8 @@ def test_a_server_that_flips_one_in_ten_is_measured_as_a_tenth(
     # Only the first claim of each set changed, and each was a yes: 5 of 25.
     assert {name: part.value for name, part in agreement.by_label.items()} == {"no": 0.0, "yes": 0.2}
     assert {name: part.value for name, part in agreement.by_length.items()} == {"up to 8 words": 0.1}
-    # The judge says yes to 25 of 50, then to 20: observed .9, by chance .5 x .4 + .5 x .6 = .5, kappa .8; the ceiling
-    # is its root.
+    # The judge says yes to 25 of 50, and then to 20. It agrees with itself on .9, and by chance on .5 x .4 + .5 x .6 =
+    # .5, so kappa is (.9 - .5) / (1 - .5) = .8. The ceiling is the square root of kappa.
     assert agreement.kappa_ceiling == pytest.approx(0.8**0.5)
     rows = exported(project, "answers", tmp_path / "answers.jsonl")
     assert [row["kind"] for row in rows].count("repeat") == SETS * CLAIMS

@@ -28,16 +28,17 @@ def server(**changes: object) -> Judge:
 def test_calls_are_one_a_document_and_two_a_summary(db: None) -> None:
     judge = server(prompt_price=1.0, completion_price=10.0)
     found = run_estimate(project=study(), judge=judge, parts={"coverage", "alignment"})
-    # 2 documents are read, and 6 summaries are covered and aligned.
+    # 2 documents are read, and 6 summaries are covered and aligned: 2 + 6 + 6 calls.
     assert (found.document_sets, found.summaries, found.calls) == (2, 6, 14)
     # The texts have 2 x 4,000 (read) + 6 x (400 + .3 x 4,000) (covered) + 6 x (400 + 4,000) (aligned) = 44,000
-    # characters.
+    # characters, which is 11,000 tokens. Each call has 800 more tokens of instructions, and 400 tokens of reply.
     assert found.prompt_tokens == 11_000 + 14 * 800
     assert found.completion_tokens == 14 * 400
     # The cost is (22,200 x 1 + 5,600 x 10) per million.
     assert found.cost is not None
     assert abs(found.cost - 0.0782) < 1e-9
-    # 14 calls take 3 s, 4 at a time, and our own work takes 6 x .01 s.
+    # 14 calls take 3 s each, 4 at a time, and our own work takes .01 s for each of 6 summaries: 14 x 3 / 4 + .06 =
+    # 10.56.
     assert abs(found.seconds - 10.56) < 1e-9
     assert not found.is_measured
 

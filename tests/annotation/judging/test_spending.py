@@ -85,7 +85,7 @@ def test_a_run_stops_before_it_costs_more_than_its_cap_and_goes_on_with_a_higher
     perform_all(resume_run(run=run, max_cost=1.0, by=None))
     run.refresh_from_db()
     assert (run.state, run.stop_reason) == ("finished", "")
-    # All calls were paid for once more, and none of them twice.
+    # The two parts of this run together paid for each call once, as the whole run before did.
     assert len(llm_server.calls) == 2 * made
     assert run.cost == pytest.approx(whole)
 
@@ -159,7 +159,8 @@ def test_of_many_calls_at_once_only_those_that_fit_are_let_go_ahead(budget: RunB
     async def made(price: float) -> int:
         return sum(await asyncio.gather(*(call(price) for _ in range(10))))
 
-    # At once, three times .3 fit into 1. One after the other, 8 fit, because 1 - .1·n must be at least .3.
+    # Each call reserves .3 and then costs .1, so three calls fit into 1 at once. After n calls, 1 - .1 n is left;
+    # another call needs .3, so it may follow up to 7 calls. That makes 8 calls.
     assert asyncio.run(made(0.1)) == 8
     assert cost() == pytest.approx(0.8)
 

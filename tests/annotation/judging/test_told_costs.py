@@ -94,6 +94,6 @@ def test_a_panel_costs_what_its_members_take(world: World, priced: Judge, llm_se
     panel.members.set([judge_by_name("lexical"), cheaper, priced])
     progress = run_progress(run_to_end(world.project, panel))
     # The cheaper judge has 5 calls at 1,200 x 1 / 10^6 + 300 x 4 / 10^6 = 0.0024. The other judge has 4 calls, which
-    # check claims against the four summaries, at 0.0048: 0.012 + 0.0192.
+    # check claims against the four summaries, at 0.0048. Together they cost 0.012 + 0.0192.
     assert (progress.calls, progress.prompt_tokens, progress.completion_tokens) == (9, 10_800, 2_700)
     assert progress.cost == pytest.approx(0.0312)

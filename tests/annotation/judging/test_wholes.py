@@ -96,7 +96,7 @@ def test_topics_are_named_once_and_looked_for_in_every_summary(
         faults.changed(lambda said: {**said, "topics": ["mill", "June"]} if "topics" in said else said)
     )
     run_to_end(project, llm_judge, ["topic_preservation"])
-    # Elm mentions the mill but not June, fir neither, and the empty summary is not asked about.
+    # Elm mentions the mill but not June, and fir mentions neither. The empty summary is not asked about.
     assert score_of(project, "elm").topic_preservation == 0.5
     assert Rating.objects.get(summary__system__name="elm").reason == (
         "1 of 2 topics are covered. Missing: June."

@@ -172,7 +172,7 @@ LEFT = {
     # The other project and its owner remain.
     "Project": 1,
     "Membership": 1,
-    # The shared judge, and the rows of workers and of their calls, remain.
+    # The shared judge with its calls, and the worker, remain.
     **dict.fromkeys(("Judge", "JudgeCall", "Worker"), 1),
     # Rows of accounts or of the installation remain.
     **dict.fromkeys(

@@ -102,7 +102,7 @@ def quill(world: World) -> User:
         action_flag=CHANGE,
     )
     member = Membership.objects.get(user=person)
-    for key in (member.pk, 0):  # an existing user and a deleted one
+    for key in (member.pk, 0):  # an existing membership and a deleted one
         LogEntry.objects.create(
             user=world.olga,
             content_type=ContentType.objects.get_for_model(Membership),

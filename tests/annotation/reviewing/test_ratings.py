@@ -152,7 +152,8 @@ def test_the_final_answer_is_peoples_mean_else_the_judges(world: World, asked: d
         judge_rates(world, place, value)
     assert own_inputs(world.project) != before
     found = own_scores(world.project)
-    # Alder has (1/4 + 4/4) / 2. Birch keeps its answer 5, worth 1, after the judge's failure. A 3 of 1 to 5 is .5.
+    # On the scale from 1 to 5, alder has Rex's newest answer 2 and Cleo's 5: (1/4 + 4/4) / 2 = .625. Birch keeps its
+    # answer 5, worth 1, after the judge's failure. A 3 of 1 to 5 is .5.
     assert {place: found.of(world.summaries[place].pk)[1] for place in (alder, birch, bridge)} == {
         alder: 0.625,
         birch: 1.0,
@@ -181,8 +182,8 @@ def test_the_judge_is_compared_with_blind_ratings(world: World, asked: dict[str,
     judge_rates(world, ("port", "alder"), 3)
     judge_rates(world, ("bridge", "alder"), 3)
     found = {row.system: row for row in rating_bias(world.project)}
-    # Birch is not compared, because the judge has not rated it. Port: .5 against (.75 + 1) / 2; bridge: .5 against
-    # .25.
+    # Birch is not compared, because the judge has not rated it. For "port", the judge has .5 and people have (.75 + 1)
+    # / 2 = .875; for "bridge", the judge has .5 and people have .25. The differences are -.375 and .25.
     assert found.keys() == {"", "alder"}
     alder = found["alder"]
     assert (alder.summaries, alder.people, alder.judge) == (2, pytest.approx(0.5625), 0.5)

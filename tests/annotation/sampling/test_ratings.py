@@ -101,7 +101,8 @@ def test_the_frame_has_shares_and_the_judge_s_ratings_of_before(world: World, to
     judge_rates(world, tone, alder, 1)
     rate(world, "rex", alder, 5)
     [items] = [of_system["alder"] for of_system in framed_ratings(world.project, sample).items.values()]
-    # Each set has one summary. On a scale from 1 to 5, 4 is .75 and 5 is 1.
+    # Each set has one summary of alder, so each share is 1. On a scale from 1 to 5, the judge's earlier 4 is .75 and
+    # Rex's 5 is 1.
     assert sorted(
         (item.share, item.probability, item.judge or 0.0, item.answer or 0.0) for item in items
     ) == [
@@ -117,7 +118,7 @@ def test_the_leaderboard_shows_the_estimate(world: World, tone: Row, tmp_path: P
         row for each in sets for row in each.summaries.filter(is_summary=True).select_related("system")
     ]
     for number, summary in enumerate(summaries):
-        # Alder gets 2 and 4 in turn and birch 1; the judge rates one more.
+        # A person will rate alder 2 and 4 in turn, and birch 1. The judge's rating is one more.
         value = 1 if summary.system.name == "birch" else 2 + 2 * (number // 2 % 2)
         judge_rates(world, tone, summary, value + 1)
     sample = sample_ratings(project=world.project, by=world.mona, criterion=tone, size=44)

@@ -43,7 +43,9 @@ PAIRS = {
 
 @pytest.fixture
 def alder(world: World) -> Summary:
-    """Return alder's summary, whose set has one question of each standing."""
+    """Return alder's summary, whose set has one question for each pair of answers in PAIRS. The last question is
+    retired.
+    """
     asked = ask_questions(
         document_set=world.sets["port"], texts=[f"Is it {name}?" for name in PAIRS], by=world.mona
     )
@@ -82,7 +84,8 @@ def test_answers_come_with_their_reasons(world: World, alder: Summary) -> None:
 
 
 def test_question_coverage_with_its_numbers(world: World, alder: Summary) -> None:
-    # kept / (kept + missed) = 1 / 2; one pair has no answer.
+    # The source answers yes to the scored questions `kept` and `missed`, and the summary only to `kept`: 1 / 2. One
+    # pair lacks an answer.
     assert formula(world, alder, "question_coverage") == (
         0.5,
         "1 yes in both / 2 yes in the source, 1 without an answer",

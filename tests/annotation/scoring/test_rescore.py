@@ -35,7 +35,7 @@ def test_uncertainty_is_low_where_the_judge_is_sure(world: World) -> None:
 
 
 def test_effect_is_the_share_of_coverage_that_hangs_on_the_answer(world: World) -> None:
-    # There are two units of equal weight; the first has two claims and the second one.
+    # Each of two units has half of the coverage. The first has two claims, with 1/4 each, and the second has one claim.
     assert [round(check.impact, 6) for check in world.checks("alder")] == [0.25, 0.25, 0.5]
 
 

@@ -92,7 +92,8 @@ def test_what_cannot_correct_an_estimate_is_refused(world: World, first: Sample)
         return found.value.code
 
     assert refused(tried(world, by_others=False)) == "not_blind"
-    # 14 answers under the new version cannot come from 15 document sets of each system.
+    # Two thirds of the 21 answers, 14, are given under the new version, but each system needs new answers in 15
+    # document sets.
     assert refused(tried(world, size=21)) == "too_few"
     trial = tried(world)
     Sample.objects.update(cancelled_at=first.created_at)

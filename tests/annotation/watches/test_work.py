@@ -73,7 +73,7 @@ def test_peoples_answers_show_a_drop_that_the_judge_does_not_see(world: World) -
     assert [point.answers for point in report.scores[0].points] == [40] * 6 + [0]
     assert {alarm.cause for alarm in report.alarms} == {"summaries"}
     assert report.state == "worse"
-    # People changed 60 % of yes, which is about 0.8 * 0.6 = 0.48 of the score.
+    # People changed 60 % of the yes answers, so the score of about 0.8 drops by about 0.8 * 0.6 = 0.48.
     assert report.scores[0].drop == pytest.approx(0.48, abs=0.15)
 
 
@@ -101,7 +101,7 @@ def test_a_judge_that_changes_is_named_with_the_checks(
     assert [(test.count, test.flips, test.is_alarm) for test in steady.anchors] == [(150, 0, False)] * 2
     # The first test belongs to the reference; without flips, the p-value of the second is 1.
     assert [test.p for test in steady.anchors] == [None, pytest.approx(1.0)]
-    # The server has a new model with another name, which changes its answers to three of ten claims.
+    # The server now has a model with another name, which answers three of ten claims differently.
     llm_server.served_model = "scripted-2"
     llm_server.where(flips_three)
     reopen(watch)
@@ -157,7 +157,7 @@ def test_the_anchors_are_asked_again_once_when_the_server_names_another_model(
     assert (len(report.anchors), report.state) == (len(first) + 1, "judge_changed")
     again, before = report.anchors[-1], report.anchors[-2]
     assert (again.period, again.model, again.is_alarm) == (before.period, "scripted-2", True)
-    # A period has two tests at most, because they share its part of the rate of false alarms.
+    # A period has two tests at most, because its tests share the period's part of the rate of false alarms.
     serve("scripted-3", ago=-2)
     assert len(asked()) == len(first) + 1
 

@@ -1,7 +1,7 @@
 """From sign-in to the exported row, in a real browser, with all numbers derived by hand.
 
-In the set "port", alder has 13 of 20 words, so b = 7/20 = .35; birch has 11, so b = 9/20 = .45. The judge says yes,
-no and yes for alder's claims (two in unit 1, one in unit 2), and no to all for birch.
+In the set "port", alder has 13 of 20 words, so its brevity is 7/20 = .35; birch has 11, so its brevity is 9/20 = .45.
+The judge says yes, no and yes for alder's claims (two in unit 1, one in unit 2), and no to all for birch.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def test_the_whole_way_from_a_judgment_to_the_exported_row(
 
     judge_alder(ana)
     shown = scores(cleo, world, "alder")
-    # Human first: (.6 + 1) / 2 = .8, and the composite is 2/3 * .8 + 1/3 * .35 = .65.
+    # People's percents come first: coverage is (.6 + 1) / 2 = .8, and the composite is 2/3 * .8 + 1/3 * .35 = .65.
     assert (shown["Coverage"], shown["Composite, a = ⅔"]) == ("80 %", "65 %")
 
     # Birch's unit 1 has no percents and now has yes and no, which is .5: (.5 + 0) / 2 = .25, and the composite is 2/3

@@ -276,7 +276,7 @@ def test_two_browsers_equal_acts_once_and_a_newer_version_with_both_values(world
     for page in (laptop, phone):
         press(page, "4")
         saved(page)
-    # Both tabs gave this answer, and it is saved once.
+    # Both browsers sent this answer, and it is saved once.
     assert told(assignment) == [(1, 60, [])]
     press(phone, "c5")
     saved(phone)

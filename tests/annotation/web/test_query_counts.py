@@ -27,7 +27,7 @@ MORE = 4
 
 
 def grow(world: World) -> None:
-    """Add rows of all lists: sets, systems, claims, answers, disputes, people and their texts, projects."""
+    """Add rows to the lists of sets, systems, claims, answers, disputes, people, people's texts, and projects."""
     for check in add_checks(world, MORE):
         Verdict.objects.create(check_row=check, role="judge", judge=world.judge, label="no")
         override(check=check, by=world.cleo, label="yes")

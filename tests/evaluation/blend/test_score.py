@@ -127,8 +127,8 @@ def test_a_unit_of_which_nothing_was_said_has_no_value(unit: ScoredUnit) -> None
 
 
 def test_the_weighted_blend_mixes_percents_and_claims() -> None:
-    # Percents .7, claims 1/2 with one of two answered by a person (s = .5), w = .25:
-    # value .25 * .7 + .75 * .5 = .55; human share .25 + .75 * .5 = .625.
+    # The percents give .7 and the claims 1/2. A person answered one of the two claims, and people weigh .25: value .25
+    # * .7 + .75 * .5 = .55; human share .25 + .75 * .5 = .625.
     claims = (ScoredClaim("a", judge="no", reviewer="yes"), ScoredClaim("b", judge="no"))
     unit = ScoredUnit("u", percents=(60, 80), claims=claims)
     coverage = unit_coverage(unit, ScoreRules(blend="weighted", human_weight=0.25))
@@ -164,9 +164,9 @@ def test_the_published_row_of_duc_2002() -> None:
 
 
 def test_all_figures_of_a_mixed_comparison() -> None:
-    # Unit a has 60 and 80 %, which is .7 (h 1, judge 1/2, human .7). Unit b has yes from the judge, no from the
-    # reviewer, and an unscored claim, which is 1/2 (h 1/2, judge 1, no human value). Unit c has nothing. The weights
-    # are 1, 3, 1.
+    # Unit a has 60 and 80 %, which is .7: its human share is 1, the judge's share of yes 1/2 and the human value .7.
+    # Unit b has yes from the judge, no from the reviewer, and an unscored claim, which is 1/2: its human share is 1/2,
+    # the judge's share of yes 1, and it has no human value. Unit c has no answer. The weights are 1, 3, 1.
     result = score_of(
         ScoredUnit("a", percents=(60, 80), claims=judged("yes", "no")),
         ScoredUnit("b", 3.0, claims=(*judged("yes", None), ScoredClaim("r", judge="yes", reviewer="no"))),
@@ -227,7 +227,7 @@ def test_one_yes_and_four_unscored_give_no_score_but_a_flag() -> None:
     assert (found.coverage, found.coverage_judge, found.claim_coverage, found.alignment) == (None,) * 4
     assert (found.human_share, found.factual_alignment, found.summarization) == (None, None, None)
     assert "mostly_unscored" in found.flags
-    # These functions ignore the rule.
+    # The functions of single metrics have no least share of scored claims.
     assert (alignment(few), claim_coverage(few)) == (1.0, 1.0)
 
 
@@ -286,8 +286,8 @@ def test_claims_that_are_units_weigh_as_given() -> None:
 
 
 def test_several_model_summaries_are_averaged() -> None:
-    # The first reference has coverage 1 and claims 1/1, the second coverage .5 and claims 1/2. The judge's shares are
-    # equal.
+    # The first reference has coverage 1 and claims 1/1, the second coverage .5 and claims 1/2. Only the judge has
+    # answered, so the judge's coverage is the same.
     result = score(
         ScoredSummary(
             "s",
@@ -412,7 +412,7 @@ def test_without_a_target_only_coverage_alone_is_reported() -> None:
 
 def test_the_projects_own_composite() -> None:
     summary = summary_of(ScoredUnit("a", percents=(60,)), summary_length=80, target=100)
-    # .5 * .6 + .5 * .2
+    # Coverage is .6 and brevity (100 - 80) / 100 = .2: .5 * .6 + .5 * .2 = .4.
     assert score(summary, ScoreRules(composite_weight=0.5)).composite_custom == pytest.approx(0.4)
     assert score(summary, ScoreRules(composite_weight=1)).composite_custom == 0.6
 

@@ -55,7 +55,7 @@ def gated(counts: Sequence[int], before: Sequence[int] = (), **options: object) 
     ("bar", "answer", "code"), [(0.6, "pass", 0), (0.7, "fail", 3)], ids=["at the bar", "below it"]
 )
 def test_a_mean_is_held_against_its_bar(bar: float, answer: str, code: int) -> None:
-    # 1.0, three of 0.6, and 0.2: the mean is 0.6.
+    # The coverages are 1, .6, .6, .6 and .2, so the mean is .6.
     report = gated([5, 3, 3, 3, 1], fail_under={"coverage": bar})
     (check,) = report.checks
     (system,) = report.systems
@@ -349,7 +349,7 @@ def test_the_table_answers_line_by_line(report: GateReport) -> None:
 
 
 def test_a_bar_is_shown_with_as_many_digits_as_tell_it_apart() -> None:
-    # The mean is 0.6.
+    # The mean 0.6 and the bar 0.6004 are equal in the first three digits.
     assert gated([3] * 5, fail_under={"coverage": 0.6004}).checks[0].said == "0.6000 < 0.6004"
 
 

@@ -185,9 +185,7 @@ def test_a_long_signature_is_a_digest_of_all_members_in_their_order() -> None:
 
 
 class Recording(Member):
-    """Records the claims that it is asked about; it is sure of its answer to the first claim and unsure of the
-    others.
-    """
+    """Records the claims that it is asked about; it is sure of its answer to the claim "sure" and to no other."""
 
     def __init__(self, name: str, label: Label, probability: float) -> None:
         super().__init__(name, label)
@@ -204,7 +202,7 @@ class Recording(Member):
 
 
 def test_in_turn_the_next_member_answers_only_what_the_one_before_is_unsure_of() -> None:
-    # A no with probability .4 of yes has the confidence .6, a yes with .95 the confidence .95.
+    # An answer with the probability .4 of yes is a no with the confidence .6. One with .95 is a yes with .95.
     first, second, third = (
         Recording(name, "no", chance) for name, chance in zip("abc", (0.4, 0.1, 0), strict=True)
     )

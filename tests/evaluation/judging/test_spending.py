@@ -85,7 +85,8 @@ def test_what_was_broken_off_and_asked_again_costs_both(judge_of: JudgeMaker, ll
 
 
 def test_every_attempt_sets_its_own_money_aside(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
-    # The interrupted first attempt leaves no money for the reply of a second one: a tenth of 50 tokens at 10.
+    # An attempt reserves its prompt and a tenth of 50 reply tokens at 10 each. The cap is 1 less than two prompts and
+    # one such reply. The interrupted first attempt costs its prompt, so a second attempt does not fit.
     llm_server.always(faults.reset())
     with pytest.raises(JudgeUnavailable):
         check_claims(["a"], TEXT, judge=judge_of(limits=ONCE))
@@ -215,8 +216,8 @@ def test_who_waits_for_money_can_be_cancelled() -> None:
 
 
 def test_a_small_cap_buys_what_it_is_worth(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
-    # A reply may have 400 tokens at 10, and the budget of 700 plus the prompts does not allow one reply of that
-    # length. At first a tenth of it is reserved, then as much as the replies took: about 30 tokens each.
+    # A reply may have 400 tokens at 10, and the budget of 700 plus the prompts does not allow one reply of that length.
+    # At first a tenth of that length is reserved, and later the mean length of the replies, about 30 tokens.
     limits = Limits(timeout_seconds=5, max_attempts=1, max_tokens=400, concurrency=1)
     check_claims(["a"], TEXT, judge=judge_of(limits=limits))
     prompt = tokens_of(llm_server.calls[0])

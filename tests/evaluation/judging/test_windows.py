@@ -10,7 +10,7 @@ from tests.llm_server import LLMServer, faults
 
 SENTENCES = [f"Sentence number {number} tells of town {number}." for number in range(40)]
 LONG = " ".join(SENTENCES)
-# A context of 600 tokens less 300 for the reply leaves 900 bytes for instructions and text.
+# A context of 600 tokens less 300 for the reply leaves 300 tokens, or 900 bytes, for instructions and text.
 SMALL = Limits(context_tokens=600, max_tokens=300)
 
 

@@ -45,7 +45,7 @@ def test_texts_of_stop_words_alone_are_compared_by_them() -> None:
         ("abcde", "abc", False),  # 3 / 5 = .6 is not above .6
         ("international", "internationalization", True),  # 13 / 20 = .65
         ("inter", "international", False),  # 5 / 13
-        ("2008", "200", False),  # numbers need an equal one
+        ("2008", "200", False),  # a number matches only an equal number
         ("2008", "20083", False),
         ("1,200", "1200", True),
         ("café", "CAFE", True),

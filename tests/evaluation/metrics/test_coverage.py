@@ -14,7 +14,8 @@ from evaluation.metrics._coverage import (
 PERCENTS = st.lists(st.none() | st.floats(0, 100), max_size=12)
 LABELS = st.lists(st.sampled_from(["yes", "no", "unsure", None]), max_size=12)
 
-# The only seven DUC percents that give the published 0.400, 0.600, 0.400 of set D061, target 50, summary 19.
+# Summary 19 of set D061, target 50, has the published mean 0.400, median 0.600 and standard deviation 0.400. Only these
+# seven of DUC's percents give all three numbers.
 D061 = [0, 0, 0, 60, 60, 60, 100]
 
 
@@ -81,7 +82,7 @@ def test_raising_a_percent_never_lowers_coverage(percents: list[float | None], d
 
 
 def test_duc_2001_scores_of_four_as_percents() -> None:
-    # Set D04, target 50: two units with 0 and 2 of 4 have a published mean of 1.0 of 4.
+    # Set D04, target 50: two units with the scores 0 and 2 of 4 have the published mean 1.0 of 4, which is .25.
     assert mean_coverage([0, 50]) == 0.25
 
 

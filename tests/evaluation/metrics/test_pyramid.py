@@ -35,7 +35,8 @@ def test_floor_and_ceil_are_one_here() -> None:
 
 
 def test_floor_and_ceil_differ_where_the_mean_is_broken() -> None:
-    # 2 + 1 + 1 + 1 = 5 contributors of 2 references: 2.5 a summary. Floor 2: 2/3. Ceil 3: 2/4.
+    # 2 + 1 + 1 + 1 = 5 contributors of 2 references are 2.5 units per reference. The best 2 units weigh 2 + 1 = 3, and
+    # the best 3 weigh 4. The expressed unit weighs 2, so the score is 2/3 with floor and 2/4 with ceil.
     weights, there = [2, 1, 1, 1], [True, False, False, False]
     assert pyramid_score(weights, there, references=2).modified == pytest.approx(2 / 3)
     assert pyramid_score(weights, there, references=2, mean_rounding="ceil").modified == 0.5
@@ -49,7 +50,8 @@ def test_unmatched_units_lower_the_original_score_alone() -> None:
 
 
 def test_contributors_may_outnumber_the_weights() -> None:
-    # The unit of weight 1 has two contributors of one reference: 4 contributors, 2 references, 2 units each.
+    # The unit of weight 1 has two contributors of one reference, so 4 contributors of 2 references are 2 units per
+    # reference. The best 2 units weigh 3, and the expressed unit weighs 1.
     made = pyramid_score([2, 1], [False, True], references=2, contributors=4)
     assert (made.reference_units, made.modified) == (2, pytest.approx(1 / 3))
 

@@ -12,17 +12,17 @@ WORD = "word "
 @pytest.mark.parametrize(
     ("source_words", "sentences", "rating", "expected"),
     [
-        # Ratio .3 and sentences of 15 words: .7 · (.6 · 1 + .4 · 1) + .3 · .5.
+        # The ratio .3 and sentences of 15 words have the full terms: .7 · (.6 · 1 + .4 · 1) + .3 · .5.
         (100, [15, 15], 0.5, 0.85),
-        # Ratio .6: compression 0, so .7 · .4 + .3 · 1.
+        # The ratio .6 has the compression 0: .7 · .4 + .3 · 1.
         (50, [15, 15], 1.0, 0.58),
-        # Ratio .15: compression .5, so .7 · (.3 + .4) + 0.
+        # The ratio .15 has the compression .5: .7 · (.6 · .5 + .4) + .3 · 0.
         (100, [15], 0.0, 0.49),
-        # One sentence of 30 words: its term .5; ratio .3: .7 · (.6 + .2) + .3 · 1.
+        # One sentence of 30 words has the sentence term .5, and the ratio is .3: .7 · (.6 + .4 · .5) + .3 · 1.
         (100, [30], 1.0, 0.86),
-        # One of 45 words: its term 0; ratio .3: .7 · .6 + 0.
+        # One sentence of 45 words has the sentence term 0, and the ratio is .3: .7 · .6.
         (150, [45], 0.0, 0.42),
-        # Longer than the source: compression stays at 0.
+        # The summary is longer than the source, so compression is 0: .7 · .4.
         (10, [15, 15], 0.0, 0.28),
     ],
 )
@@ -32,10 +32,10 @@ def test_conciseness(source_words: int, sentences: list[int], rating: float, exp
 
 
 def test_conciseness_terms_are_those_of_the_score() -> None:
-    # 30 words of 100: compression 1; one sentence of 30 words: (40 - 30) / 20 = .5.
+    # 30 words of 100 have the compression 1. One sentence of 30 words has (40 - 30) / 20 = .5.
     terms = conciseness_terms(WORD * 100, f"{(WORD * 30).strip()}.")
     assert (terms.compression, terms.sentences) == (pytest.approx(1.0), pytest.approx(0.5))
-    # .7 · (.6 + .4 · .5) + .3 · .5.
+    # The score with this rating is .7 · (.6 + .4 · .5) + .3 · .5 = .71.
     assert terms.with_rating(0.5) == pytest.approx(0.71)
 
 

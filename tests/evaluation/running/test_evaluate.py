@@ -28,7 +28,7 @@ from tests.evaluation.running.dams import corpus
 from tests.llm_server import Call, Fault, LLMServer, faults
 
 DOCUMENT = "It rained on Monday. The mayor left. Nobody asked why. The bridge stayed open."
-# The document supports one of two claims, and the summary contains two of the document's four.
+# The document supports two of the summary's three claims, and the summary contains two of the document's four.
 SUMMARY = "The mayor left. The bridge stayed open. It snowed."
 ALL_METRICS = list(METRICS)
 
@@ -118,8 +118,8 @@ def test_with_a_reference_coverage_is_the_mean_over_its_units(
         judge=judge,
         metrics=["coverage", "claim_coverage"],
     )
-    # One of three claims of the first unit is yes, and the only claim of the second: (1/3 + 1) / 2, and 2 of 4
-    # claims.
+    # One of three claims of the first unit is yes, and the only claim of the second. So coverage is (1/3 + 1) / 2, and
+    # claim coverage is 2 of 4.
     assert result["coverage"] == pytest.approx(2 / 3)
     assert result["claim_coverage"] == 0.5
 

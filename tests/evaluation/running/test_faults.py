@@ -20,8 +20,8 @@ from tests.llm_server import Call, Fault, LLMServer
 DOCUMENT = "It rained on Monday. The mayor left. Nobody asked why. The bridge stayed open."
 SUMMARY = "The mayor left. The bridge stayed open. It snowed."
 METRICS = ("coverage", "alignment", "question_coverage", "coherence")
-# By the scripted server's rules, two of four claims are covered, two of three supported, the summary answers one of
-# the two questions that the document answers with yes, and every rating is .8.
+# By the scripted server's rules, the summary covers two of four claims, and the document supports two of the summary's
+# three claims. The document answers two questions with yes, and the summary one of these. Every rating is .8.
 RIGHT = {"coverage": 0.5, "alignment": 2 / 3, "question_coverage": 0.5, "coherence": 0.8}
 LIMITS = Limits(timeout_seconds=TIMEOUT_SECONDS, max_attempts=2, max_wait_seconds=1.0)
 

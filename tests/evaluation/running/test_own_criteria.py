@@ -33,7 +33,8 @@ def test_a_criterion_of_ones_own_is_a_score(judge_of: JudgeMaker, llm_server: LL
     [result] = evaluate_summaries(
         inputs(1), judge=judge_of(), metrics=["coverage"], criteria=READ, verbose=True
     )
-    # The server answers 4 of 1 to 5, no on a yes-or-no scale (lower is better), and 1 of 0 to 2.
+    # The scripted server answers 4 on a scale of 1 to 5, 1 on a scale of 0 to 2, and no to a yes-or-no criterion. For
+    # `safe`, no is the best answer.
     assert {name: result[name] for name in ("tone", "safe", "faithful", "alike")} == {
         "tone": 0.75,
         "safe": 1.0,
@@ -84,7 +85,7 @@ def test_a_panel_gives_a_value_of_the_scale(llm_server: LLMServer) -> None:
     )
     panel = JudgePanel([OpenAIJudge(name, llm_server.base_url) for name in ("low", "fair")])
     [result] = evaluate_summaries(inputs(1), judge=panel, metrics=[], criteria=[TONE])
-    # The lower median of 1 and 4 counts.
+    # The lower median of 1 and 4 counts, which is 1, the lowest value of the scale.
     assert result["tone"] == 0.0
 
 

@@ -99,7 +99,7 @@ def test_an_endless_list_is_taken_as_it_is_worked_on(judge_of: JudgeMaker) -> No
         return found
 
     assert len(asyncio.run(first_five())) == 5
-    # Only the results that are ready and in progress are taken.
+    # Only the summaries whose results are ready or in progress have been taken.
     assert len(taken) < 20
 
 

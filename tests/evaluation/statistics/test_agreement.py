@@ -82,8 +82,8 @@ def test_categories_are_anything_hashable() -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_clusters_are_drawn_whole(level: Level) -> None:
-    # All agree in document a, and all disagree in b. The resamples are aa, ab or ba, and bb; their alphas are the
-    # whole range.
+    # All agree in document a, and all disagree in b. The resamples are aa, ab or ba, and bb, so the interval extends
+    # from the alpha of b to the alpha of a.
     table = numbers("1 2 3 1 1 1", "1 2 3 2 2 2")
     interval = alpha_interval(table, level, list("aaabbb"))
     alone = krippendorff_alpha(numbers("1 1 1 1 1 1", "2 2 2 2 2 2"), level)
@@ -160,10 +160,11 @@ def test_the_textbook_table() -> None:
 
 
 def test_weights_worked_out() -> None:
-    # The items are (1,1) (1,2) (3,1) (3,3) on the scale 1 2 3. Observed linear disagreement is 0 + 1 + 2 + 0 = 3. By
-    # chance, over 16 pairs of {1,1,3,3} and {1,2,1,3}, each 1 gives 0+1+0+2 = 3 and each 3 gives 2+1+2+0 = 5: 16, so
-    # kappa is 1 - 3 * 4 / 16 = .25. Quadratic: observed 5; each 1 gives 0+1+0+4 = 5, each 3 gives 4+1+4+0 = 9: 28, so
-    # 1 - 20 / 28.
+    # The items are (1,1) (1,2) (3,1) (3,3) on the scale 1 2 3. The observed linear disagreement is 0 + 1 + 2 + 0 = 3 in
+    # 4 items. By chance, 16 pairs of {1,1,3,3} and {1,2,1,3} are possible. Each 1 gives 0+1+0+2 = 3 and each 3 gives
+    # 2+1+2+0 = 5, in sum 2 * 3 + 2 * 5 = 16. Kappa is 1 - (3 / 4) / (16 / 16) = .25. With squares, the observed
+    # disagreement is 5; each 1 gives 0+1+0+4 = 5 and each 3 gives 4+1+4+0 = 9, in sum 28. Kappa is 1 - (5 / 4) / (28 /
+    # 16) = 1 - 20 / 28.
     a, b = [1, 1, 3, 3], [1, 2, 1, 3]
     assert cohen_kappa(a, b, "linear") == pytest.approx(0.25)
     assert cohen_kappa(a, b, "quadratic") == pytest.approx(1 - 20 / 28)
@@ -173,10 +174,11 @@ def test_a_named_scale_keeps_steps_that_nobody_used() -> None:
     # On the scale 0 20 40 60 80 100, the ratings 0 and 100 differ by five steps, 0 and 20 by one.
     a, b = [0, 0, 100, 100], [0, 20, 100, 100]
     scale = [0, 20, 40, 60, 80, 100]
-    # Observed is 1. By chance each 0 gives 0+1+5+5 = 11 and each 100 gives 5+4+0+0 = 9: 40, so kappa is 1 - 4 / 40.
+    # The observed disagreement is 1 step in 4 items. In the 16 possible pairs, each 0 gives 0+1+5+5 = 11 and each 100
+    # gives 5+4+0+0 = 9, in sum 40. Kappa is 1 - (1 / 4) / (40 / 16) = .9.
     assert cohen_kappa(a, b, "linear", categories=scale) == pytest.approx(0.9)
-    # Without the scale there are three steps, 0 20 100: each 0 gives 0+1+2+2 = 5 and each 100 gives 2+1+0+0 = 3: 16,
-    # so kappa is 1 - 4 / 16.
+    # Without the scale there are three steps, 0 20 100: each 0 gives 0+1+2+2 = 5 and each 100 gives 2+1+0+0 = 3, in sum
+    # 16. Kappa is 1 - (1 / 4) / (16 / 16) = .75.
     assert cohen_kappa(a, b, "linear") == pytest.approx(0.75)
 
 

@@ -49,9 +49,10 @@ def claims(answers: list[list[float | None]], chance: float, judged: float | Non
 
 
 def test_claims_are_weighed_by_their_share_and_their_chance() -> None:
-    # Document a has shares .25 and .75 at 1/4, the second sampled and answered 1; b was sampled at 1/2 and answered
-    # 0. Weights 3 and 2 give the intercept .6, z = .6 + 3 * .4 = 1.8 and .6 - 2 * .6 = -.6: the mean is .6, the
-    # standard deviation 1.2 sqrt(2), the error 1.2.
+    # Document a has items with the shares .25 and .75, both with the probability 1/4; only the second was sampled, with
+    # the answer 1. Document b has one item with the probability 1/2 and the answer 0. Share / probability weighs the
+    # answers 3 and 2, so the intercept is 3 / (3 + 2) = .6. The values of the documents are .6 + 3 * (1 - .6) = 1.8 and
+    # .6 + 2 * (0 - .6) = -.6. Their mean is .6 and their standard deviation 1.2 sqrt(2), so the error is 1.2.
     items = [
         SampledItem("a", 0.25, None, 0.25, False),
         SampledItem("a", 0.75, None, 0.25, True, 1.0),
@@ -62,8 +63,8 @@ def test_claims_are_weighed_by_their_share_and_their_chance() -> None:
 
 
 def test_with_a_useless_judge_people_alone_stand_with_students_interval_of_log_odds() -> None:
-    # The mean is .5 and the error sqrt(.02 / 4 / 5). Half the interval of log odds is the error over .25 times the
-    # quantile.
+    # The squared deviations from the mean .5 add up to .02, so the error is sqrt(.02 / 4 / 5) = sqrt(.001). On the
+    # scale of log odds, half the interval is Student's quantile times the error / (.5 * .5).
     answers = [0.4, 0.5, 0.6, 0.5, 0.5]
     found = estimate_from_sample(whole([0.5] * 10, [*answers, *[None] * 5]))
     half = student.ppf(0.975, 4) * math.sqrt(0.001) / 0.25
@@ -146,7 +147,8 @@ def test_of_what_was_sampled_for_sure_the_judge_counts_for_nothing() -> None:
     answers: list[float | None] = [0.0, 0.5, 1.0, 0.5]
     found = estimate_from_sample(whole([0.9, 0.1, 0.2, 0.3], answers, 1.0))
     assert found.estimate == pytest.approx(0.5)
-    # The variance is .5 / 3 over four documents.
+    # The squared deviations add up to .5, so the variance is .5 / 3, and that of the mean of four documents is .5 / 3 /
+    # 4.
     assert found.error == pytest.approx(math.sqrt(0.5 / 3 / 4))
 
 
@@ -295,8 +297,8 @@ def test_neither_line_nor_slopes_of_a_document_have_seen_its_answers() -> None:
         frame, slopes_of = sharpened_and_tuned(frames)[name]
         place = frame.names.index(document)
         expected = frame.predictors[frame.documents == place, 0]
-        # Predictions are centred at the mean of the frame, which includes other documents; differences within one do
-        # not change.
+        # Predictions are centred at the mean of the frame, which includes other documents; differences within a
+        # document do not change.
         both.append([*np.diff(expected), *slopes_of[place]])
     assert both[0] == pytest.approx(both[1], rel=1e-12)
 
@@ -362,7 +364,8 @@ def test_what_is_alike_in_all_documents_is_not_tested() -> None:
 
 
 def test_the_best_estimate_by_hand() -> None:
-    # The one-sided p times two rivals: c is behind a with .05 / 2 * 2 = .05, b with .06 / 2 * 2 = .06.
+    # The one-sided p, which is half of p, is multiplied by the two rivals: c is behind a with .05 / 2 * 2 = .05, and b
+    # with .06 / 2 * 2 = .06.
     compared = [
         PairComparison(first, second, difference, 9, p, None, is_exact=False)
         for first, second, difference, p in (
@@ -407,13 +410,15 @@ def estimated(*answers: float) -> tuple[SampleEstimate, SampleEstimate]:
 
 def test_equal_best_answers_may_hide_as_many_bad_ones_as_chance_allows() -> None:
     _, wide = estimated(*[1.0] * 60)
-    # None of 60 is below the top: at most 1 - .025^(1/60) = .0596.
+    # None of 60 answers is below the top, so at most 1 - .025^(1/60) = .0596 of all answers are, by Clopper and
+    # Pearson's bound.
     assert wide.low == pytest.approx(0.025 ** (1 / 60))
     assert wide.high == 1
 
 
 def test_one_bad_answer_among_many_small_losses_can_still_be_compared() -> None:
-    # One square of nearly 1 is nearly the whole sum of squares: 2 / (1 - 1/60) = 2.03 degrees of freedom.
+    # One squared deviation is nearly the whole sum of squares. So (kurtosis - 1) / 60 is nearly 1 - 1/60, which gives 2
+    # / (1 - 1/60) = 2.03 degrees of freedom.
     answers = [0.0, *[0.98] * 15, *[1.0] * 44]
     items = [SampledItem(n, 1.0, None, 0.5, is_sampled=True, answer=each) for n, each in enumerate(answers)]
     others = [replace(item, answer=1 - (item.answer or 0.0)) for item in items]
@@ -444,8 +449,8 @@ def test_ten_answers_off_the_end_need_no_bound_but_lower_the_degrees_of_freedom(
 
 
 def test_one_large_loss_leaves_few_degrees_of_freedom() -> None:
-    # The mean is .9. Squares of the deviations: 39 * .01 + 20 * .0225 + .81 = 1.65; fourth powers: .670. So
-    # 2 / (.670 / 1.65^2 - 1/60) = 8.7 degrees of freedom.
+    # The mean is .9. The squared deviations add up to 39 * .01 + 20 * .0225 + .81 = 1.65, and the deviations to the
+    # fourth power to .670. So there are 2 / (.670 / 1.65^2 - 1/60) = 8.7 degrees of freedom, rounded down.
     assert estimated(*[1.0] * 39, *[0.75] * 20, 0.0)[1].degrees == 8
 
 

@@ -35,8 +35,9 @@ NEAR = [0.40, 0.42, 0.44, 0.46, 0.48, 0.50, 0.52, 0.54]
 
 
 def test_with_equal_errors_all_move_to_the_mean_by_the_same_share() -> None:
-    # V = (e^2 + s^2) I, so P = (I - 1/K) / (e^2 + s^2): each system moves by e^2 / (e^2 + s^2) of its distance, and s
-    # has the weight (e^2 + s^2)^(-(K - 1) / 2) exp(-sum of squares / 2 (e^2 + s^2)).
+    # V and P are those of `_fitted`, for K systems with errors e and the standard deviation s between systems. V = (e^2
+    # + s^2) I, so P = (I - 1/K) / (e^2 + s^2). Each system moves by e^2 / (e^2 + s^2) of its distance, and s has the
+    # weight (e^2 + s^2)^(-(K - 1) / 2) exp(-sum of squares / 2 (e^2 + s^2)).
     direct, error = np.array([0.3, 0.4, 0.45, 0.5, 0.6]), 0.05
     total = error**2 + _SPREADS**2
     squares = ((direct - direct.mean()) ** 2).sum()
@@ -90,7 +91,7 @@ def test_a_system_that_does_not_fit_keeps_its_own_estimate() -> None:
 
 
 def test_no_system_moves_by_more_than_the_limit_and_then_keeps_its_error() -> None:
-    # .62 is 2.4 errors from the judge's line, so without the limit it would move by most of that.
+    # The estimate .62 is 2.4 errors from the judge's line, so without the limit it would move by most of that distance.
     direct = found([*NEAR, 0.62], [0.05] * 9, [*NEAR, 0.50])
     pooled = pool_estimates(direct)
     moved = pooled.systems["system 8"]

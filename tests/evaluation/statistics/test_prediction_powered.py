@@ -19,30 +19,32 @@ SHARES = st.floats(0, 1)
 
 
 def test_untuned_it_is_the_first_prediction_powered_inference() -> None:
-    # The unlabelled mean is 4.2 / 8 = .525, the corrections .2, -.3, .4, .1 have the mean .1: estimate .625.
-    # Variances over n are .555 / 8 = .069375 and .26 / 4 = .065; error sqrt(.069375 / 8 + .065 / 4) = .157867; times
-    # 1.644854 is .259668.
+    # The mean of the unlabelled answers is 4.2 / 8 = .525. People's answers minus the judge's are .2, -.3, .4 and .1,
+    # with the mean .1. So the estimate is .525 + .1 = .625. The variances over n are .555 / 8 = .069375 and .26 / 4 =
+    # .065. The error is sqrt(.069375 / 8 + .065 / 4) = .157867, so half the interval is 1.644854 * .157867 = .259668.
     found = prediction_powered_mean(HUMAN, LABELLED, UNLABELLED, 0.9, tuning=1)
     assert (found.estimate, found.low, found.high) == pytest.approx((0.625, 0.365332, 0.884668), abs=1e-6)
 
 
 def test_the_tuning_is_the_published_one() -> None:
-    # The covariance over n is .35 / 4 = .0875, the variance of all twelve f over n - 1 is .806667 / 11 = .073333:
-    # .0875 / ((1 + 4 / 8) * .073333) = .795455; estimate .75 + .795455 (.525 - .65) = .650568.
+    # The covariance of people's and the judge's four answers is .35 / 4 = .0875. The sample variance of the judge's
+    # twelve answers is .806667 / 11 = .073333. So the tuning is .0875 / ((1 + 4 / 8) * .073333) = .795455, and the
+    # estimate is .75 + .795455 * (.525 - .65) = .650568.
     found = prediction_powered_mean(HUMAN, LABELLED, UNLABELLED, 0.9)
     assert (found.tuning, found.estimate) == pytest.approx((0.795455, 0.650568), abs=1e-6)
 
 
 def test_beside_it_stands_what_people_alone_say() -> None:
-    # The mean is .75, the variance over n 3/16, the error sqrt(3/64) = .216506; times 1.959964 it is .424344.
+    # The mean is .75 and the variance over n is 3/16. The error is sqrt(3/64) = .216506, so half the interval is
+    # 1.959964 * .216506 = .424344.
     found = prediction_powered_mean(HUMAN, LABELLED, UNLABELLED)
     assert found.classical_estimate == 0.75
     assert (found.classical_low, found.classical_high) == pytest.approx((0.325656, 1.174344), abs=1e-6)
 
 
 def test_labels_saved_compare_the_two_variances() -> None:
-    # Without tuning: people (3/16) / 4 = .046875 against .069375 / 8 + .065 / 4 = .024922: 4 (1.880878 - 1) =
-    # 3.523511.
+    # The variance of people alone is (3/16) / 4 = .046875, and with the tuning 1 it is .069375 / 8 + .065 / 4 =
+    # .024922. The ratio is 1.880878, so people alone need 4 * (1.880878 - 1) = 3.523511 more answers.
     found = prediction_powered_mean(HUMAN, LABELLED, UNLABELLED, tuning=1)
     assert found.labels_saved == pytest.approx(3.523511, abs=1e-6)
 
@@ -71,7 +73,7 @@ def test_cross_fitted_each_answer_is_corrected_by_the_others_tuning() -> None:
 
 
 def test_an_answer_does_not_tune_its_own_correction() -> None:
-    # If the other answers are all equal, their tuning is 0, whatever the first answer is.
+    # The tuning of the first answer comes from the other answers. These are all equal, so that tuning is 0.
     found = prediction_powered_mean([0.0, 1, 1, 1], [0.1, 0.5, 0.7, 0.9], UNLABELLED, cross_fit=True)
     rest = prediction_powered_mean([0.0, 1, 1, 1], [0.1, 0.5, 0.7, 0.9], UNLABELLED)
     assert found.tuning < rest.tuning

@@ -28,13 +28,14 @@ def active(spreads: dict[str, float], size: int) -> dict[str, float]:
 
 
 def test_active_probabilities_follow_the_spread_above_a_uniform_floor() -> None:
-    # The even half of 1 gives .25 each; the other half is divided by .3 and .1: .375 and .125.
+    # Half of the size 1 is spread evenly, .25 for each. The other half is divided in the ratio .3 to .1, into .375 and
+    # .125.
     assert active({"a": 0.3, "b": 0.1}, size=1) == pytest.approx({"a": 0.625, "b": 0.375})
 
 
 def test_what_would_pass_one_is_sampled_for_sure_and_the_rest_is_shared() -> None:
-    # The even .5 of 2 gives 1/3 to each of three. a would get 1/3 + 8/10 > 1, so it gets 1 and leaves 2 - 1 - 2/3 =
-    # 1/3, half for b and half for c.
+    # Half of the size 2 is spread evenly, 1/3 for each of three. a would get 1/3 + 8/10 > 1, so a gets 1. Of the size,
+    # 2 - 1 - 2/3 = 1/3 is left, half for b and half for c.
     found = active({"b": 1.0, "a": 8.0, "c": 1.0}, size=2)
     assert found == pytest.approx({"b": 0.5, "a": 1.0, "c": 0.5})
     assert list(found) == ["b", "a", "c"]
@@ -45,7 +46,8 @@ def test_without_any_spread_the_sample_is_uniform() -> None:
 
 
 def test_every_stratum_gets_its_share() -> None:
-    # Of 3 of 6, 2 are of the four in "x", by spread, and 1 is of the two in "y", evenly.
+    # 3 of 6 items are sampled. 2 of these are among the four items of "x": half is spread evenly, 1/4 each, and 1 by
+    # the spreads, 1/2 and 1/6 each. 1 is among the two items of "y", spread evenly.
     spreads = {"a": 3.0, "b": 1.0, "c": 1.0, "d": 1.0, "e": 0.0, "f": 0.0}
     strata = dict.fromkeys("abcd", "x") | dict.fromkeys("ef", "y")
     found = inclusion_probabilities(spreads, strata, size=3, design="active")
@@ -172,10 +174,11 @@ def unanswered(judged: list[float | None], per_document: int) -> list[SampledIte
 
 
 def test_without_answers_the_judge_is_taken_at_its_word() -> None:
-    # 16 documents have two items at .5 and .9 with shares .5 and errors .0625 and .0225. All document means are .7,
-    # so documents differ by answers alone, .085 each. If half of the items are answered, each document adds .085 * (2
-    # - 1). A document has an answer with 1 - .25, so 12 of 16 have: fewer than 15, so people alone count, with .25 *
-    # .7 * .3 each.
+    # Each of 16 documents has two items with the probabilities .5 and .9 and the shares .5. Their expected squared
+    # errors are .5^2 * .5 * .5 = .0625 and .5^2 * .9 * .1 = .0225, .085 in all. All document means are .7, so documents
+    # differ only by these errors. If half of the items are answered, each document adds .085 * (2 - 1) and has an
+    # answer with the probability 1 - .5 * .5, so 12 of 16 documents have one. That is fewer than 15, so people's
+    # answers count alone, and each document adds 2 * .5^2 * .7 * .3 = .105 instead.
     made = forecast_intervals({"a": unanswered([0.5, 0.9] * 16, 2)}, design="uniform")
     assert made.items == 32
     assert made.margin(32) == pytest.approx(student.ppf(0.975, 15) * math.sqrt(0.085 / 16))
@@ -195,7 +198,8 @@ def test_a_settled_item_costs_no_answer_and_answers_its_document() -> None:
 
 
 def test_one_variance_of_documents_stands_for_all_systems() -> None:
-    # Documents of a differ by .25 (judged 0 and 1 in turn: variance 16 * .25 / 15), those of b do not differ.
+    # The judge gives the documents of a 0 and 1 in turn, with the variance 16 * .25 / 15, and those of b always 1. The
+    # mean of both variances counts for each system.
     a, b = unanswered([0.0, 1.0] * 8, 1), unanswered([1.0] * 16, 1)
     made = forecast_intervals({"a": a, "b": b}, design="uniform")
     assert made.margin(32) == pytest.approx(student.ppf(0.975, 15) * math.sqrt(16 * 0.25 / 15 / 2 / 16))

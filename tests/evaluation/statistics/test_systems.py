@@ -60,20 +60,20 @@ def sets_of(**columns: list[float]) -> dict[str, dict[str, float]]:
 
 
 def test_the_best_by_hand() -> None:
-    # a is ahead of b by 1 in each of five sets. One of the 32 flips of b's differences from a reaches their sum:
-    # .031. With four sets it is one of 16: .0625.
+    # a is ahead of b by 1 in each of five sets. One of the 32 flips of b's differences from a reaches their sum: .031.
+    # With four sets, one of 16 flips does: .0625.
     assert may_be_best(sets_of(a=[1] * 5, b=[0] * 5)) == {"a"}
     assert may_be_best(sets_of(a=[1] * 4, b=[0] * 4)) == {"a", "b"}
-    # The differences of a from b are 1, 1, 1, 1, 1, -1 with the sum 4. Of 64 flips, those with at most one minus
-    # reach 4: 7, which is .11.
+    # The differences of a from b are 1, 1, 1, 1, 1, -1 with the sum 4. Seven of the 64 flips, those with at most one
+    # minus, reach 4: .11.
     assert may_be_best(sets_of(a=[1, 1, 1, 1, 1, 0], b=[0, 0, 0, 0, 0, 1])) == {"a", "b"}
 
 
 def test_the_largest_of_all_rivals_counts() -> None:
-    # In the test of c, a is ahead of c by 1 in every set, and b in all of six but the last, where it is behind by 1.
-    # The sums over the root of six are 6 and 4. Flips reach 6 for a without a minus and for b with a minus in the
-    # last set alone: 2 / 64 = .031. In the test of a, nobody is ahead. In the test of b, a is ahead by 2 in one set,
-    # which half of the flips reach.
+    # In the test of c, a is ahead of c by 1 in all six sets. b is ahead of c by 1 in five sets and behind by 1 in the
+    # last. The sums are 6 and 4, both divided by the square root of 6. A flip reaches the sum 6 for a if it changes no
+    # sign, and for b if it changes only the sign of the last set: 2 / 64 = .031. In the test of a, nobody is ahead. In
+    # the test of b, a is ahead by 2 in one set, and half of the flips reach this.
     values = sets_of(a=[1] * 6, b=[1] * 5 + [-1], c=[0] * 6)
     assert may_be_best(values) == {"a", "b"}
     assert may_be_best(values, level=0.03) == {"a", "b", "c"}
@@ -96,7 +96,8 @@ def test_the_true_best_is_left_out_in_as_few_studies_as_promised() -> None:
 
 
 def test_holm_as_published() -> None:
-    # Sorted .005 .01 .03 .04 times 4 3 2 1 is .02 .03 .06 .04, and no value is below the one before: .06 at the end.
+    # Sorted, the values .005, .01, .03 and .04 are multiplied by 4, 3, 2 and 1: .02, .03, .06 and .04. No result may be
+    # below the result before it, so the last is .06.
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
@@ -207,8 +208,8 @@ def test_flips_that_were_asked_for_are_all_there_are() -> None:
 
 @pytest.mark.parametrize("draws", [999, None])
 def test_true_differences_are_found_and_false_ones_seldom(draws: int | None) -> None:
-    # In 60 tables of four equal systems on 15 sets, at most 5 % should show a difference; 9 of 60 is 3.5 standard
-    # errors off.
+    # In 60 tables of four equal systems on 15 sets, at most about 3 should show a difference, and 9 is 3.5 standard
+    # errors above 3.
     false = sum(
         any(pair.is_different() for pair in compare_systems(table(4, 15, step=0, seed=seed), draws=draws))
         for seed in range(60)

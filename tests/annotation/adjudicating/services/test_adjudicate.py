@@ -48,7 +48,7 @@ def test_a_decision_on_a_unit_beats_its_claims(world: World) -> None:
         percent=80,
         reason="Only the wall is missing.",
     )
-    # Unit 1 has .8 by decision and unit 2 has yes, so the mean is .9.
+    # Unit 1 has .8 by decision and unit 2 has yes: (.8 + 1) / 2 = .9.
     assert coverage(world) == pytest.approx(0.9)
 
 

@@ -1,5 +1,5 @@
-"""Two adjudicators act at the same time: one decision counts, the other person sees both, and nobody gets the same
-dispute.
+"""Two adjudicators act at the same time: one decision counts, the other person sees both decisions, and two people
+never get the same dispute.
 """
 
 from __future__ import annotations

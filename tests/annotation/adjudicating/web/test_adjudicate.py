@@ -92,7 +92,8 @@ def test_no_percent_tells_which_is_the_judge_s(world: World, cleo: Client) -> No
     world.project.dispute_answers = "judge"
     world.project.save()
     dispute = differ_on_a_unit(world)
-    # The judge says yes to one of three claims of the unit.
+    # The judge says yes to one of three claims of the unit. These 33 % are shown as 40 %, the nearest percent that a
+    # person can choose.
     Claim.objects.update(unit=dispute.unit)
     verdicts = Verdict.objects.filter(check_row__summary=world.summaries["port", "alder"], judge=world.judge)
     verdicts.update(label="no")
@@ -136,8 +137,8 @@ def test_a_decision_brings_the_next_one_on_screen(world: World, cleo: Client) ->
     assert answer["HX-Push-Url"] == at(second)
     page = answer.content.decode()
     assert f'data-dispute="{second.public_id}"' in page
-    # Unit 1 has yes (imported) and no, which is .5; unit 2 has unsure, which is 0: .25 in all. The decision makes
-    # unit 1 0.
+    # Before the decision, unit 1 has yes (imported) and no, which is .5, and unit 2 has unsure, which is 0: coverage is
+    # (.5 + 0) / 2 = .25. The decision changes the yes to no, so coverage is 0.
     assert "Resolved: no. Coverage 0.250 → 0.000" in page
     second.refresh_from_db()
     assert second.leased_to == world.cleo

@@ -42,8 +42,9 @@ def test_without_answers_there_are_no_scales(world: World) -> None:
 def test_verdicts_worked_out(world: World) -> None:
     answer_fourteen(world)
     of = scale(world, VERDICTS)
-    # Rex and Cleo both answered 12 of the 14 checks, 9 of them equally. 9 of the 24 answers are no, so 270 of the 24
-    # * 23 ordered pairs differ: alpha is 1 - (6 / 24) / (270 / 552) = 132 / 270.
+    # Rex and Cleo both answered 12 of the 14 checks, 9 of them equally. Of the 24 ordered pairs within checks, 6
+    # differ. Of the 24 answers, 9 are no and 15 yes, so 2 * 9 * 15 = 270 of all 24 * 23 = 552 ordered pairs differ.
+    # Alpha is 1 - (6 / 24) / (270 / 552) = 132 / 270.
     assert (of.items, of.single, of.answers) == (12, 2, 24)
     assert of.equal.value == 0.75
     assert of.alpha.value == pytest.approx(132 / 270)
@@ -60,7 +61,8 @@ def test_each_pair_by_itself(world: World) -> None:
         ("cleo", "gold.jsonl", 1),
         ("gold.jsonl", "rex", 1),
     ]
-    # Agreement by chance is (4 * 5 + 8 * 7) / 144, so kappa is (108 - 76) / (144 - 76).
+    # In the 12 common checks Rex says no 4 times and Cleo 5 times, so agreement by chance is (4 * 5 + 8 * 7) / 144 = 76
+    # / 144. They agree on 9 of 12, which is 108 / 144. Kappa is (108 - 76) / (144 - 76) = 8 / 17.
     assert pairs[0].kappa.value == pytest.approx(8 / 17)
 
 
@@ -87,16 +89,17 @@ def test_percents_worked_out(world: World) -> None:
     (pair,) = of.pairs
     assert (pair.first, pair.second, pair.items) == ("ana", "ben", 4)
     assert pair.equal == 0.75
-    # The pairs are 20 20, 60 80, 0 0 and 40 40. Their sum is 260 and the sum of squares 14000, so all ordered pairs
-    # have 2 * (8 * 14000 - 260^2) = 88800, the pairs within items 2 * 400, and alpha is 1 - 7 * 800 / 88800.
+    # The pairs are 20 20, 60 80, 0 0 and 40 40. The sum of the 8 percents is 260, and the sum of their squares is
+    # 14000. So the squared differences of all ordered pairs add up to 2 * (8 * 14000 - 260^2) = 88800. Those within
+    # items add up to 2 * 20^2 = 800. Alpha is 1 - (8 - 1) * 800 / 88800.
     assert of.alpha.value == pytest.approx(1 - 7 * 800 / 88800)
     assert of.level == "interval"
 
 
 def test_the_judges_percents_are_its_shares_of_yes(world: World) -> None:
     judged_by_two(world)
-    # The judge says yes and no to the claims of alder's first unit, yes to the second, and no to birch: 50, 100, 0,
-    # 0.
+    # The judge says yes and no to the claims of alder's first unit, yes to the second, and no to birch: 50, 100, 0, 0.
+    # Ana gives 20, 60, 0, 40, so one of four is equal.
     ana, _ = scale(world, "percents").judge
     assert (ana.second, ana.items, ana.equal) == ("ana", 4, 0.25)
 

@@ -108,7 +108,8 @@ def test_ratings_are_kept_by_criterion(world: World) -> None:
     finish(assignment)
     criteria = asked_of_people(world.project)
     found = [[each.value for each in whole_ratings(world.project, criteria)[row.pk]] for row in criteria]
-    # The first answer to each of the five questions is 1, and the second unit of both summaries is unmarked.
+    # `answer_rest` gives the first answer to each of the five questions, which is 1. The second unit of both summaries
+    # is unmarked, and Ana says that 0 % of it is related to the subject.
     assert found == [[1, 1]] * 5 + [[0, 0]]
 
 

@@ -38,8 +38,8 @@ def test_agreement_shows_scales_and_pairs(answered: World, signed_in: SignIn) ->
 def test_the_judge_page_answers_in_one_sentence(answered: World, signed_in: SignIn) -> None:
     html = " ".join(signed_in(answered.olga).get(JUDGE).content.decode().split())
     assert "Can the judge <bdi>lexical</bdi> be trusted?" in html
-    # People are divided on three of the 14 checks. On the others, Rex and Cleo say no to 1 to 3 only, as the judge
-    # does.
+    # People are evenly divided on three of the 14 checks. Of the other 11, they say no to checks 1, 2 and 3 only. The
+    # judge says no to all, so it is right on 3 of 11, which is 27 %.
     assert "Not known yet: it is right on 27 % of 11 claims that people answered" in html
     assert "People chose these 11 claims of coverage themselves" in html
     assert "3 claims on which people are evenly divided are left out, which favours the judge." in html

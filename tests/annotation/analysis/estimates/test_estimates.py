@@ -73,7 +73,7 @@ def test_the_latest_complete_sample_counts_and_a_newer_one_is_told(world: World)
 
 def test_shares_are_parts_of_the_documents_coverage(world: World) -> None:
     items = framed_items(world.project, sample_of(world)).items[20]["alder"]
-    # Two units have weight 1; the first has two claims and the second one.
+    # Both units weigh 1/2. The first has two claims, each with half of 1/2, and the second has one claim.
     assert [item.share for item in items] == [0.25, 0.25, 0.5]
     assert {item.document for item in items} == {"set port"}
     assert [item.probability for item in items] == [1.0, 1.0, 1.0]
@@ -118,7 +118,7 @@ def test_checks_that_came_after_the_sample_are_counted(world: World) -> None:
 def framed(
     documents: int, *, answered: int, judge: bool = True, systems: tuple[str, ...] = ("alder",)
 ) -> SampleFrame:
-    """Build a frame with a claim for each document, of which the first `answered` have answers; the judge is right in
+    """Build a frame with a claim for each document. The first `answered` claims have answers, and the judge is right in
     four of five.
     """
     items = [

@@ -44,7 +44,7 @@ def test_it_is_kept_that_a_reviewer_saw_what_was_said(world: World, client_of: A
     assert not Look.objects.exists()
     client, check = client_of("cleo"), world.check("alder", 2)
     assert client.get(address(world)).status_code == 200
-    # The looks are at its three checks and at the summary.
+    # The looks are at the summary and at its three checks.
     assert Look.objects.filter(person=world.cleo, revealed_at__isnull=False).count() == 4
     answer = f"/api/v1/projects/harbour/checks/{check.public_id}/verdicts/"
     said = client.post(answer, {"label": "yes"}, format="json").json()

@@ -181,7 +181,7 @@ def test_a_blended_unit_shows_both_parts(world: World) -> None:
     world.project.blend, world.project.blend_human_weight = "weighted", 0.75
     world.project.save()
     judge_port(world, world.ana, 40)
-    # .75 * .4 + .25 * 1/2 = .425
+    # People's 40 % weighs .75, and the claims' share of yes, 1/2, weighs .25: .75 * .4 + .25 * .5 = .425.
     unit = explanation(world, world.summaries["port", "alder"]).comparisons[0].units[0]
     assert unit.formula == "0.75·(40 %) + 0.25·(1 yes / 2 scored)"
     assert unit.coverage.value == pytest.approx(0.425)

@@ -46,7 +46,8 @@ def test_each_summary_misses_its_own_claims(world: World) -> None:
 
 
 def test_a_claim_without_an_answer_everywhere_is_in_neither_count(world: World) -> None:
-    # The judge says no to all three claims for birch, and to the second claim for alder.
+    # The judge says no to all three claims for birch, and to the second claim for alder. So no claim is in all
+    # summaries, and the second claim is in none.
     before = side_by_side(port(world))
     assert (before.in_all, before.in_none) == (0, 1)
     Check.objects.filter(pk=world.check("alder", 2).pk).update(final_label=None, final_source=None)
@@ -65,7 +66,8 @@ def test_a_claim_marks_its_own_words_or_its_unit_or_nothing() -> None:
     assert marked(text, [nowhere]) == (Piece(text),)
     assert marked(text, [own]) == (Piece("It opens. "), Piece("It closes in May", (own,)), Piece(", late."))
     assert [piece.verbatim for piece in marked(text, [own])] == [None, own, None]
-    # The unit contains the claim's own part, so both claims are in one piece.
+    # The text does not contain the words of `whole`, so this claim marks its unit, which contains the words of `own`:
+    # both claims are in one piece. `nowhere` has neither words in the text nor a unit, so it marks nothing.
     both = marked(text, [whole, own, nowhere])
     assert both == (Piece("It opens. "), Piece("It closes in May, late.", (own, whole)))
     assert both[1].verbatim is None

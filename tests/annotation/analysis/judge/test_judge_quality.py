@@ -89,7 +89,8 @@ def test_a_judge_worked_out(world: World, checks: list[Check]) -> None:
     assert values == pytest.approx(
         {"answered": 7 / 8, "accuracy": 5 / 7, "sensitivity": 2 / 3, "specificity": 3 / 4, "bias": 0.0}
     )
-    # Both say yes to 3 of 7. Agreement by chance is (3 * 3 + 4 * 4) / 49, so kappa is (35 - 25) / (49 - 25).
+    # Judge and people agree on 5 of 7, which is 35 / 49. Both say yes to 3 of 7, so agreement by chance is (3 * 3 + 4 *
+    # 4) / 49 = 25 / 49. Kappa is (35 - 25) / (49 - 25).
     assert report.kappa.value == pytest.approx(10 / 24)
 
 
@@ -113,8 +114,8 @@ LATE_YES, ONE_OF_FOUR, ALL_WRONG = (
 @pytest.mark.parametrize(
     ("kind", "said", "trust"),
     [
-        # The judge is right on 39 of 40, while always yes would be right on 20; with one yes too many, the bias may
-        # be 0.
+        # The judge is right on 39 of 40, while always yes would be right on 20; it says yes once too often, which may
+        # be chance.
         ("all", [RIGHT] * 9 + [LATE_YES], "yes"),
         # The judge is right on 34 of 40, and says yes too often in 6 of 10 sets.
         ("sample", [RIGHT] * 4 + [LATE_YES] * 6, "shifted"),
@@ -146,7 +147,8 @@ def test_most_people_decide_and_ties_are_left_out(world: World, checks: list[Che
     say(checks[1], world.ana, "no")
     found = judge_quality(world.project)
     assert (found.checks, found.ties, found.basis.kind) == (7, 1, "chosen")
-    # The first check is a tie. Most people say no to the second, so the judge's yes is wrong: 3 of 6 are right.
+    # The first check is a tie and is left out, so 6 checks have the judge's answer. Most people say no to the second
+    # check, so the judge's yes is wrong there, and 3 of 6 answers are right.
     assert found.versions[0].report.accuracy.value == 0.5
 
 

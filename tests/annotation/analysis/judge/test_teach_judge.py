@@ -201,7 +201,7 @@ def test_a_trial_judges_what_is_measured_and_then_the_rest(
     assert project.deciding_judge == llm_judge
 
     calls = len(llm_server.calls)
-    # The judge has only judged a sample.
+    # The judge has judged only a sample, so it cannot decide yet.
     form = {"judge": own.name}
     assert client.post("/p/mill/settings/judges/decide/", form).status_code == 409
     rest = judge_to_end(project, own)

@@ -32,7 +32,8 @@ def test_the_leaderboard_says_how_sure_its_order_is(world: World, client_of: Cli
     board = client_of("vic").get(f"{HERE}leaderboard/").json()
     (table,) = board["tables"]
     assert (board["is_stale"], board["made_at"] is not None) == (False, True)
-    # Alder has .75 and .25, birch 0 and .5. Two of four flips differ by as much, so p cannot be below .5.
+    # Alder has .75 and .25, birch 0 and .5. Two sets have four flips of signs, and two of the flips give the largest
+    # difference, so no p can be below .5.
     ranking = table["ranking"]
     front = {"level": ["alder"], "others": 1, "sets": 2, "may_be_best": ["alder", "birch"]}
     front |= {"ruled_out": [], "mean": 0.5, "next_mean": 0.25}
@@ -50,7 +51,7 @@ def test_the_leaderboard_says_how_sure_its_order_is(world: World, client_of: Cli
         "answered": 0,
     }
     (pair,) = ranking["compared"]
-    # The differences are .75 and -.25 and their mean is .25. Two of the four flips of signs give .5 and none gives
-    # less than .25.
+    # The differences are .75 and -.25 and their mean is .25. Without regard to sign, two of the four flips of signs
+    # give .25 and two give .5, so all reach .25 and p is 1.
     assert (pair["first"], pair["second"], pair["sets"], pair["difference"]) == ("alder", "birch", 2, 0.25)
     assert (pair["p"], pair["adjusted_p"], pair["holds"]) == (1.0, 1.0, False)

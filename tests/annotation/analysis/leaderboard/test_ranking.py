@@ -24,12 +24,12 @@ def ranked(values: Mapping[str, Sequence[float]]) -> Ranking:
 
 
 EVEN = [0.41, 0.39] * 4
-"""Eight sets: .4 on average, never twice the same way beside a constant .4."""
+"""Scores of eight sets, alternately above and below .4, with the mean .4."""
 
 
 def test_a_leader_whose_differences_hold_leads() -> None:
-    # Alder is ahead by .4 in all of 8 sets: 2 of 256 flips differ by as much, so p is .0078, and after Holm over
-    # three pairs .0234 and .0156. Birch and cedar have equal means, so p is 1.
+    # Alder is ahead by .4 in all of 8 sets: 2 of 256 flips differ by as much, so p is .0078, and after Holm over three
+    # pairs .0234 and .0156. Birch and cedar have nearly equal means, so p is 1.
     found = ranked({"alder": [0.8] * 8, "birch": [0.4] * 7 + [0.39], "cedar": EVEN})
     assert found.sentence() == "alder is best (80 %, next 40 %): every other system is significantly worse."
     assert (len(found.compared), found.holding) == (3, 2)

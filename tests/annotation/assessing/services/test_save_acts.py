@@ -452,8 +452,8 @@ def judge(world: World, assignment: Assignment, **changes: object) -> CoverageJu
 
 
 def test_the_number_of_queries_is_fixed(world: World) -> None:
-    """The queries: role; renewing and locking the row; progress, criteria with ratings, units, current values; two
-    writes.
+    """The eight queries read the role; renew and lock the assignment; read progress, criteria with ratings, units and
+    current values; and write twice.
     """
     small = sit(world)
 

@@ -106,7 +106,7 @@ def test_six_units_by_keys_alone(world: World, desk: Desk) -> None:
     assert percents(assignment) == [80, 0, 0, 0, 40, 100]
     assert marks(assignment) == [[1], [], [], [], [2], [2]]
     assert answers() == {"unmarked": 0}
-    # Each unit needs one key besides its marks; at most two are allowed.
+    # Each mark, each percent and the last question need one key.
     assert page.evaluate("window.presses") == len(keys_of_marks) + len(keys_of_percents) + len(
         key_of_the_unmarked
     )

@@ -46,7 +46,7 @@ def test_a_socket_file_has_no_address(settings: SettingsWrapper) -> None:
 
 
 def test_limits_count_an_ipv6_client_by_its_network() -> None:
-    # The first four of eight groups are 64 bits.
+    # A client's network is the first 64 bits of its address, which are four of the eight groups.
     assert Client("2001:db8:1:2:3:4:5:6").network == "2001:db8:1:2::"
     assert Client("203.0.113.7").network == "203.0.113.7"
 

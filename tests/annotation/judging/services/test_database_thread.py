@@ -84,7 +84,7 @@ def cancelled_while_another_works(thread: DatabaseThread, way: str) -> None:
         gate.set()
 
     asyncio.run(ask(threading.Event()))
-    # The thread works in order, so earlier work is done when this is done.
+    # The thread works in order, so all earlier work is done when this call returns.
     thread.begin(lambda: None).result()
 
 

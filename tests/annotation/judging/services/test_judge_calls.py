@@ -90,7 +90,7 @@ def ask(judge: Judge) -> list[Any]:
 
 
 def in_threads(*works: Callable[[], object]) -> None:
-    """Run these at the same time, each with its own connection, and raise the first error."""
+    """Run the works at the same time, each with its own connection, and raise the first error."""
     start = threading.Barrier(len(works))
 
     def one(work: Callable[[], object]) -> None:

@@ -74,7 +74,8 @@ def derived_rows(project: Project) -> list[object]:
 def test_every_claim_of_the_model_summary_is_held_against_every_summary(world: World) -> None:
     run = run_to_end(world.project, world.judge)
     assert run.state == "finished"
-    # "port" has 3 claims already; "bridge" has none, and its reference has two clauses in each of up to 2 units.
+    # "port" has 3 claims already, and the run extracts the claims of "bridge". Each claim is checked against two
+    # summaries.
     for external_id in ("port", "bridge"):
         claims = Claim.objects.filter(claim_set__summary=world.references[external_id]).count()
         checks = Check.objects.filter(summary__document_set=world.sets[external_id])

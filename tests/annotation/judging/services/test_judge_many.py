@@ -70,7 +70,7 @@ def test_statements_do_not_grow_with_document_sets(lexical: Judge) -> None:
         counts[sets] = len(asked)
         run.refresh_from_db()
         assert (run.state, Score.objects.filter(project=run.project).count()) == ("finished", sets)
-    # There are six times the sets but at most one or two more groups, if answers arrive apart.
+    # Sets are written in groups. Six times as many sets make at most one or two more groups, if answers arrive apart.
     assert counts[24] < 2 * counts[4]
 
 
@@ -179,7 +179,7 @@ def test_a_server_that_is_away_keeps_no_other_run(
     working = threading.Thread(target=perform_job.work_on, args=(Job.Kind.RUN,))
     working.start()
     try:
-        # This is long before the first run is tried again.
+        # The other run finishes long before the first run is tried again, after 60 seconds.
         wait_until(lambda: Run.objects.get(pk=other.pk).state == "finished", seconds=50)
         assert Run.objects.get(pk=away.pk).state == "active"
     finally:
@@ -210,7 +210,9 @@ def test_what_stands_is_not_counted_twice_where_a_group_breaks_off(
 def test_a_job_that_is_taken_again_in_the_same_turn_is_answered_once(
     llm_judge: Judge, llm_server: LLMServer
 ) -> None:
-    """Another worker takes jobs whose leases seem to have expired, as after a leap of the database's clock."""
+    """A turn takes a job a second time, because the job's lease seems to have expired, as after a leap of the
+    database's clock.
+    """
     run = started(project_of(1), llm_judge)
     with one_pass(), at_work(llm_judge, run=run) as judge:
         working = Turn(run, judge, jobs.new_token())

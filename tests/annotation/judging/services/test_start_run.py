@@ -38,7 +38,7 @@ def test_a_run_knows_metrics_by_their_other_names_and_brevity(world: World) -> N
     named = ["faithfulness", "claim_coverage", "factual_consistency", "alignment", "brevity"]
     run = run_to_end(world.project, world.judge, named)
     assert run.metrics == ["alignment", "coverage", "brevity"]
-    # Both sides of the checks are answered.
+    # The checks against the sources are answered too.
     assert set(Score.objects.values_list("alignment", flat=True)) != {None}
 
 

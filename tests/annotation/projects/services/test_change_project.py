@@ -50,7 +50,7 @@ def test_a_senseless_slug_is_refused(world: World) -> None:
 def test_another_composite_weight_is_scored_at_once(world: World) -> None:
     change_project(project=world.project, by=world.mona, composite_weight=0.5)
     score = Score.objects.get(summary=world.summaries["port", "alder"])
-    # 13 of 20 words give b = 7/20 = .35; with c = .75 the composite is .5 * .75 + .5 * .35 = .55.
+    # 13 of 20 words give a brevity of 7/20 = .35. With a coverage of .75, the composite is .5 * .75 + .5 * .35 = .55.
     assert score.brevity == pytest.approx(0.35)
     assert score.composite_custom == pytest.approx(0.55)
     assert Project.objects.get(slug="harbour").rescore_due_at is None

@@ -31,7 +31,7 @@ def test_the_page_lists_events_newest_first_page_by_page(world: World, signed_in
     page = olga.get(ROOM).content.decode()
     (older,) = re.findall(r'rel="next" href="([^"]+)"', page)
     rest = olga.get(older).content.decode()
-    # The pages have 50 and 11 events, and a head and a foot each.
+    # The pages have 50 and 11 rows of events, and each page also has a head row and a foot row.
     assert (page.count("<tr>"), rest.count("<tr>")) == (52, 13)
     assert "&lt;b&gt;" in page
     assert "<b>" not in page

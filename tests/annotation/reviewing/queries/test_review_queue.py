@@ -23,7 +23,9 @@ def queue(world: World, **given: str) -> Listing:
 
 
 def test_a_reader_keeps_to_a_document_set_and_answers_move_no_claim(world: World) -> None:
-    """The pages have two claims, and all claims are answered meanwhile: each claim appears once, in the same order."""
+    """The list is read two claims at a time, and each claim is answered at once. Still every claim appears once, in the
+    order of the beginning.
+    """
     _ask_of_bridge(world)
     Check.objects.filter(pk=world.check("alder", 1).pk).update(side="summary")
     # The import order is port, bridge. In each set, closed questions come first, then claims of references, then claims

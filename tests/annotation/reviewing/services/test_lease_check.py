@@ -96,7 +96,7 @@ def test_going_on_looks_at_the_claim_on_screen_and_takes_the_next(world: World) 
     following = look_and_hand_out(look=queue(world, world.rex), here=here.public_id)
     assert following.pk != here.pk
     assert Look.objects.get(person=world.rex).check_row == here
-    # Both checks are in progress, and the first lease is recent.
+    # The person holds both checks. The first lease is recent, so it was not renewed.
     assert set(Check.objects.filter(leased_to=world.rex)) == {here, following}
     assert held_until(here) == until
 
@@ -147,6 +147,6 @@ def test_what_somebody_writes_at_this_moment_is_passed_over(world: World) -> Non
 
 @pytest.mark.parametrize("query", [{"only": "split"}, {"only": "split", "label": "yes"}])
 def test_a_queue_that_can_hold_nothing_hands_out_nothing(world: World, query: dict[str, str]) -> None:
-    # There is no panel, so no check has differing members; and an answered check is not waiting.
+    # There is no panel, so there is no check on which the members of a panel differ.
     assert hand_out(look=queue(world, world.rex, query)) is None
     assert hand_out(look=queue(world, world.rex, query), after=world.check("alder", 1)) is None

@@ -46,7 +46,7 @@ def test_a_filter_of_the_queue_holds_them(world: World, signed_in: SignIn) -> No
     assert "Does the port close?" not in client.get(DESK, {"only": "all"}).content.decode()
     for order, held in (("set", 2), ("impact", 2), ("uncertainty", 2), ("document", 1)):
         page = client.get(DESK, {"side": "question", "sort": order}).content.decode()
-        # The order by summary contains only questions that summaries answer.
+        # The order "document" lists only questions that summaries answer.
         assert page.count(">Does the port close?</a>") == held
 
 

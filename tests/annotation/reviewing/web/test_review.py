@@ -42,7 +42,8 @@ def newest(check: Check) -> Verdict:
 
 
 def test_the_uncertainty_is_kept_back_with_the_verdict(world: World, rex: Client) -> None:
-    # Four checks with no have .4 and the one with yes has .2, so the number would reveal the label.
+    # Checks with the judge's no have an uncertainty of .4 and those with yes have .2, so the number would reveal the
+    # label.
     def told() -> str:
         return rex.get(QUEUE).text + rex.get(f"{QUEUE}?file=csv").getvalue().decode()
 
@@ -63,7 +64,7 @@ def test_no_list_tells_a_reviewer_who_waits_where_the_judge_gave_no_usable_answe
 
 
 def test_a_head_stands_above_the_checks_of_each_summary(world: World, rex: Client) -> None:
-    # Each of the two summaries has three checks on one side.
+    # Each of the two summaries has three checks, all of claims of the reference.
     assert rex.get(QUEUE).text.count('<tr class="group">') == 2
     assert '<tr class="group">' not in rex.get(f"{QUEUE}?sort=uncertainty").text
 

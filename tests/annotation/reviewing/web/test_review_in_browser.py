@@ -136,7 +136,7 @@ def test_the_last_answer_of_a_sample_leads_to_the_leaderboard(world: World, desk
     page.locator("#claim", has_text=last.check_row.claim.text).wait_for()
     page.wait_for_load_state()
     page.wait_for_timeout(CALM_MS)
-    # The end was fetched before this answer, while one claim was still open.
+    # The page fetched the end of the sample in advance, while this claim was still open.
     page.keyboard.press("1")
     page.get_by_role("link", name="View the leaderboard").click()
     page.wait_for_url("**/scores/")
@@ -163,7 +163,7 @@ def test_undo_goes_back_answer_by_answer_as_far_as_this_page_was_answered(world:
         page.keyboard.press(key)
         at_claim(page, thing)
         expect_saved(page)
-    # The keys do not wait: each answer is undone after the undo before it.
+    # The keys are pressed at once, and each undo is sent after the previous undo has finished.
     for key in "uuu":
         page.keyboard.press(key)
     page.locator("#outcome", has_text="Answer withdrawn.").wait_for()
@@ -208,7 +208,7 @@ def test_undo_knows_answers_that_were_not_heard_yet_when_the_next_was_given(
     if way == "slow":
         at_claim(page, "wall")
         page.keyboard.press("2")
-    # The key is pressed before claim and answer have arrived, and waits for both.
+    # The key is pressed before the server has heard of the first answer, and waits until it has.
     page.keyboard.press("u")
     for route in held:
         route.continue_()

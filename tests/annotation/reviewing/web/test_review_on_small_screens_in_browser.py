@@ -45,7 +45,7 @@ IN_SIGHT = """() => {
 
 
 def in_sight(page: Page) -> list[str]:
-    """Return the parts of the element that are outside the window."""
+    """Return the names of the parts of the page in IN_SIGHT that are outside the window."""
     return [name for name, is_seen in page.evaluate(IN_SIGHT).items() if not is_seen]
 
 

@@ -48,7 +48,9 @@ def test_every_system_gets_its_share(world: World) -> None:
 
 
 def test_checks_that_the_judge_is_unsure_of_have_a_higher_chance(world: World) -> None:
-    # The judge gave alder .9, .2 and .9, for example: half of 1.5 is spread evenly, the rest by sqrt(p (1 - p)).
+    # Three of six checks are sampled, 1.5 for each system. Half of 1.5 is spread evenly, .25 for each of three checks.
+    # The other half is spread in proportion to sqrt(p (1 - p)), where p is the judge's probability; it is .3 for .9 and
+    # .4 for .2.
     sampled = sample(world, "active")
     assert len(chances(sampled)) == 3
     for name in ("alder", "birch"):
@@ -163,7 +165,8 @@ def test_a_cancelled_sample_asks_nobody_and_enters_no_estimate(world: World) -> 
         override(check=row.check_row, by=world.rex, label="no")
     assert estimates(world.project).at(None).newer is None
     assert [each.sample_id for each in samples(world.project)] == [earlier.public_id]
-    # Its answers still count in the scores, and the sample no longer prevents showing the judge's verdict.
+    # The cancelled sample's answers still count in the scores, and the sample no longer prevents showing the judge's
+    # verdict.
     change_project(project=world.project, by=world.olga, reveal="shown")
 
 

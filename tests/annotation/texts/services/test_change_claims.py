@@ -110,13 +110,13 @@ def test_a_reworded_claim_is_checked_again_with_every_summary_and_the_old_words_
 def test_a_removed_claim_is_no_longer_checked(world: World) -> None:
     remove_claim(claim=claim(world, 2), by=world.cleo)
     assert texts(world) == ["The harbour closes in April", "Ferries move to the southern quay"]
-    assert coverage(world) == 1.0  # 1/1 and 1
+    assert coverage(world) == 1.0  # (1/1 + 1) / 2
     assert is_sound(world.project)
 
 
 def test_an_added_claim_is_compared_with_every_summary(world: World) -> None:
     add_claim(owner=world.references["port"], by=world.rex, text="The wall costs money", unit=1)
-    assert coverage(world) == 0.75  # it is open and does not count yet
+    assert coverage(world) == 0.75  # the new claim is open and does not count yet
     override(check=check_of(world, "The wall costs money"), by=world.rex, label="no")
     assert coverage(world) == pytest.approx(2 / 3)  # (1/3 + 1) / 2
     override(check=check_of(world, "The wall costs money", "birch"), by=world.rex, label="yes")
@@ -178,7 +178,7 @@ def test_claims_of_the_documents_are_compared_with_summaries_without_a_model_sum
 
 
 def knew(world: World, text: str = "The wall is weak", system: str = "alder") -> bool:
-    """Return True if an answer of Rex to this wording of the claim would not be blind."""
+    """Let Rex answer this wording of the claim, and return True if the answer is not blind."""
     return override(check=check_of(world, text, system), by=world.rex, label="no").verdict.had_seen
 
 

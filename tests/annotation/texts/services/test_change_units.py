@@ -113,7 +113,7 @@ def test_a_place_outside_of_the_unit_or_before_no_words_is_refused(world: World,
 @pytest.mark.parametrize(
     ("text", "within", "between"),
     [
-        # e, a combining acute and a combining grave: the accents are at 3 and 4.
+        # The letter e is at 3, and its combining acute and grave accents are at 4 and 5.
         ("cafe\u0301\u0300 au", [4, 5], [3, 6]),
         # A family of two people, joined by a zero-width joiner at 1.
         ("\U0001f468\u200d\U0001f469ab", [1, 2], [3, 4]),
