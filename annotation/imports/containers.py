@@ -348,6 +348,7 @@ def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Ite
     csv.field_size_limit(MAX_LINE_BYTES)
     reader = csv.reader(_lines(path, encoding), delimiter=delimiter, strict=True)
     columns: tuple[str, ...] = ()
+    header: list[str] = []
     is_json: bool | None = None
     short, line = Findings(), 1
     try:
@@ -358,8 +359,11 @@ def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Ite
             if is_named or not any(map(str.isalnum, chain(*cells))):
                 continue
             if not columns:
-                columns = _header(cells, place)
+                columns, header = _header(cells, place), cells
                 yield Record(place, dict.fromkeys(columns))
+                continue
+            if cells == header:
+                table.problems.add(place, "", "repeats the header. Remove the line.")
                 continue
             if len(cells) > len(columns):
                 told = "A text that holds the separator or a line break must stand in double quotes."

@@ -320,17 +320,17 @@ class _Guesser:
         return column != root(column) and (not is_header or plain(root(column)) in _OBJECTS)
 
     def _is_of_documents(self, column: str) -> bool:
-        """True if, in the first rows, each document has one id and each id one document.
+        """True if, in the first rows, each document, or else reference, has one id and each id one of them.
 
-        Also True if no column is known to hold the documents. If it is False, a note is added.
+        Also True if no column is known to hold them. If it is False, a note is added.
         """
-        document = self._one("document")
+        document = self._one("document") or self._one("reference")
         rows = [record.values for record in self.table.first] if document else []
         # Ignore rows without a document, because they are invalid.
         pairs = {(str(pick(row, column)), str(text)) for row in rows if (text := pick(row, document))}
         if len(pairs) == len({one for one, _ in pairs}) == len({text for _, text in pairs}):
             return True
-        self.notes.append(f"`{column}` does not name the documents: the same document stands under several.")
+        self.notes.append(f"`{column}` does not name the documents: the same text stands under several.")
         return False
 
     def _text_in(self, name: str, column: str) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 from annotation.core.criteria import criteria_in_force
 from annotation.imports.layout import layout_of
+from annotation.imports.problems import ImportRefused
 from annotation.imports.read import read_dataset
 from annotation.models import Project, Rating
 from annotation.projects.services.change_project import change_project
@@ -170,6 +171,39 @@ def test_columns_of_a_pair_are_proposed_as_one_system_each(tmp_path: Path) -> No
         "a": LATE,
         "b": EARLY,
     }
+
+
+@pytest.mark.parametrize(
+    ("one", "two"), [("system_a", "system_b"), ("Model 1", "Model 2"), ("modelA", "modelB")]
+)
+def test_pairs_whose_systems_change_places_are_refused(tmp_path: Path, one: str, two: str) -> None:
+    shown = {"article": DOCUMENT, "summary_a": LATE, "summary_b": EARLY}
+    path = jsonl(
+        tmp_path, {"id": 1, one: "alder", two: "birch"} | shown, {"id": 2, one: "birch", two: "alder"} | shown
+    )
+    for pairs in ([], ["document=article", "summary=summary_a", "summary=summary_b"]):
+        told = refusal_of(path, layout=layout_of(pairs))
+        assert f"{one}: names another system in another row, and a row holds 2 summaries." in told
+
+
+def test_a_header_inside_a_file_is_a_problem(tmp_path: Path) -> None:
+    """Files that are joined have one above each part."""
+    header, row = "id,article,model,output\n", f"d1,{DOCUMENT},alder,{LATE}\n"
+    reading = read_dataset(raw(tmp_path, header + row + header + row.replace("alder", "birch"), "rows.csv"))
+    assert [(one.line, one.reason) for one in reading.problems.kept] == [
+        (3, "repeats the header. Remove the line.")
+    ]
+    assert [system for one in reading.dataset.sets.values() for system, _ in one.summaries] == [
+        "alder",
+        "birch",
+    ]
+
+
+def test_every_column_that_lacks_has_its_place_in_the_line_to_type(tmp_path: Path) -> None:
+    path = raw(tmp_path, f"ticket,call_log,bot_version,bot_note\n7,{DOCUMENT},v2,{LATE}\n", "rows.csv")
+    with pytest.raises(ImportRefused) as caught:
+        read_dataset(path)
+    assert caught.value.problems[0].pair == "document=COLUMN\nsummary=COLUMN"
 
 
 @pytest.mark.parametrize(
