@@ -345,6 +345,8 @@ class _Guesser:
         is_list = isinstance(value, list) and bool(value) and isinstance(value[0], dict)
         if not inside or not (value is None or isinstance(value, dict) or is_list):
             return column
+        if name == "summary" and is_list and any(last(path) in GENERAL["system"] for path in inside):
+            return ""
         known = [*GENERAL[name], *_TEXT_NAMES]
         named = [path for wanted in known for path in inside if last(path) == wanted]
         chosen = named[0] if named else max(inside, key=self._length)

@@ -16,7 +16,7 @@ _RATER_LAST = re.compile(rf"(?P<what>.+?)[\s_.\-]+(?P<who>{_WHO}[\s_.\-]*\d*)", 
 _RATER_IN = re.compile(rf"(?P<what>.+?)[\s_]*[(\[](?P<who>{_WHO}[\s_.\-]*\d*|[^\W\d_]+)[)\]]", re.IGNORECASE)
 """A criterion with a rater in brackets, as in `fluency (anna)`."""
 _NO_RATER = re.compile(
-    r"mean|average|avg|median|total|score|scale|likert|points|percent|llm|gpt", re.IGNORECASE
+    r"mean|average|avg|median|total|score|scale|likert|points|percent|(llm|gpt)\b.*", re.IGNORECASE
 )
 _NONE = {"", "-", "nan", "none", "null", "(null)", "n/a", "na", "<na>", "#n/a", "nat", "undefined"}
 _NOT_GIVEN = {"discarded", "draft", "pending"}
@@ -120,6 +120,8 @@ def read_ratings(given: Iterable[Given]) -> tuple[list[RatingData], list[str]]:
             left.append(f"`{printable(criterion)}` {told}")
         elif fault := text_fault(rater):
             left.append(f"A rating of `{printable(criterion)}` is left out: the rater's name {fault}")
+        elif _NO_RATER.fullmatch(rater.strip()) and number is not None:
+            left.append(f"Ratings by `{printable(rater)}` are left out: that is no person.")
         elif number is not None:
             name = re.sub(r"[^\w-]+", "_", criterion.strip()).strip("_")[:MAX_CRITERION_CHARACTERS]
             found.append(RatingData(name or "rating", rater.strip()[:MAX_NAME_CHARACTERS], number))

@@ -39,6 +39,27 @@ def test_an_object_by_system_is_refused_until_its_paths_are_named(tmp_path: Path
     assert texts(path, *typed) == outputs
 
 
+def test_a_list_of_summaries_by_system_is_not_one_summary(tmp_path: Path) -> None:
+    outputs = [{"model": "alder", "text": LATE}, {"model": "birch", "text": EARLY}]
+    assert "`summary`" in refusal_of(jsonl(tmp_path, {"id": "d1", "document": DOCUMENT, "outputs": outputs}))
+
+
+@pytest.mark.parametrize("rater", ["average", "Mean", "gpt-4o", "LLM judge"])
+def test_a_rater_who_is_no_person_is_left_out(tmp_path: Path, rater: str) -> None:
+    rows = f"d1,{DOCUMENT},alder,{LATE},anna,4\nd1,{DOCUMENT},alder,{LATE},{rater},3\n"
+    reading = read_dataset(raw(tmp_path, f"id,article,model,summary,rater,fluency\n{rows}", "rows.csv"))
+    assert [one.rated for one in reading.dataset.summaries()] == [{("fluency", "anna"): 4}]
+    assert f"Line 3: Ratings by `{rater}` are left out: that is no person." in reading.warnings.texts
+
+
+@pytest.mark.django_db
+def test_a_criterion_in_two_spellings_is_one(tmp_path: Path) -> None:
+    project = Project.objects.create(slug="trams", name="Trams")
+    import_dataset(project=project, path=jsonl(tmp_path, FLAT | {"fluency_1": 4, "Fluency_2": 2}), by=None)
+    rated = Rating.objects.values_list("criterion__name", "origin_name", "value").order_by("value")
+    assert [*rated] == [("summeval_fluency", "rater 2", 2), ("summeval_fluency", "rater 1", 4)]
+
+
 @pytest.mark.parametrize(
     ("given", "rated"),
     [
