@@ -287,8 +287,7 @@ def _items(value: object) -> Iterable[object]:
     lists = {name: rows for name, rows in given.items() if all(isinstance(row, dict) for row in rows)}
     if len(lists) > 1:
         names = " and ".join(f"`{name}`" for name in lists)
-        told = f"holds several lists of rows, {names}. Write the one that you mean to a file of its own."
-        raise unreadable(told)
+        raise unreadable(f"holds several lists of rows, {names}. Write the one you mean to its own file.")
     if lists:
         return next(iter(lists.values()))
     parts = list(value.values())

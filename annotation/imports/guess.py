@@ -349,7 +349,7 @@ class _Guesser:
             return ""
         known = [*GENERAL[name], *_TEXT_NAMES]
         named = [path for wanted in known for path in inside if last(path) == wanted]
-        chosen = named[0] if named else max(inside, key=self._length)
+        chosen = named[0] if named else max(inside, key=self._typical_length)
         alike = [path for path in inside if path != chosen and (not named or last(path) == last(chosen))]
         if any(map(self._is_text, alike)):
             # An object of texts by system has no single summary; people name a path for each.
@@ -382,9 +382,6 @@ class _Guesser:
         # Count a word per two characters in scripts without spaces.
         words = sorted(len(text.split() if has_word_breaks(text) else text[::2]) for text in started)
         return bool(words) and words[len(words) // 2] >= WORDS_OF_A_TEXT
-
-    def _length(self, column: str) -> int:
-        return sum(len(value) for value in self._values(column) if isinstance(value, str))
 
 
 _FITTING: Mapping[str, Callable[[Any], object]] = {

@@ -50,10 +50,6 @@ def is_no_rating(value: object) -> bool:
     return value is None or value is _UNKNOWN or is_mark
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and rating_value(value) is not None
-
-
 def _criterion_and_rater(column: str) -> tuple[str, str]:
     """Split a column such as `fluency_2` or `expert 1 coherence` into criterion and rater; the rater may be empty."""
     for pattern in (_RATER_FIRST, _RATER_LAST, _RATER_IN):
@@ -88,8 +84,10 @@ def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:
             told = next(names, "")
             rated = [name for name in one if plain(name) in CRITERIA]
             yield from ((name, told or who.format(place), one[name]) for name in rated)
-            others = [name for name in given if name not in rated and plain(name) not in RATER_NAMES]
-            yield from ((name, told, _UNKNOWN) for name in others if rated and _is_number(given[name]))
+            others = [
+                name for name in given if rated and name not in rated and plain(name) not in RATER_NAMES
+            ]
+            yield from ((name, told, _UNKNOWN) for name in others if rating_value(given[name]) is not None)
             if "criterion" in one:
                 yield str(one["criterion"]), told, one.get("value")
             elif "value" in one:

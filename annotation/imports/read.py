@@ -601,8 +601,7 @@ class _FileReader:
         if repeated := [f"{line} repeats {earlier}" for line, earlier in dataset.repeated.items()]:
             which = "Duplicate rows"
             which = "Rows that differ at most in columns that are not read" if has_unread else which
-            told = " If these hold ratings, say which columns are `rating` and `rater`; of one rating a row, name the"
-            told += " columns `criterion`, `score` and `annotator`."
+            told = " If these hold ratings, map `rating` and `rater`, or name columns `criterion`, `score` and `rater`."
             lines = f"{self.table.format.place} {_some(repeated, '; ')}.{told if has_unread else ''}"
             self._remark(f"{which} are read once: {lines}")
         names = ({name for name, _ in one.summaries} for one in sets.values())

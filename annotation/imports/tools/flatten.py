@@ -336,10 +336,8 @@ def _frank(values: Values, said: Said) -> Rows:
 
 def _finesure(values: Values, said: Said) -> Rows:
     given = {rater: one["factuality_types"] for rater, one in values["raw_annotations"].items()}
-    judged = zip(*given.values(), strict=True)
-    _error_types(
-        values["sentences"], [{r: [t] for r, t in zip(given, one, strict=True)} for one in judged], said
-    )
+    judged = [{r: [t] for r, t in zip(given, one, strict=True)} for one in zip(*given.values(), strict=True)]
+    _error_types(values["sentences"], judged, said)
     return _rest(values, "raw_annotations")
 
 

@@ -303,7 +303,7 @@ def test_rows_that_differ_in_columns_not_read_are_no_duplicates(tmp_path: Path) 
     content = f"id,article,model,summary,question,points\n{cells},tone,4\n{cells},style,2\n"
     told = " ".join(read_dataset(raw(tmp_path, content, "rows.csv")).warnings.texts)
     assert "Rows that differ at most in columns that are not read are read once: line 3 repeats 2." in told
-    assert "name the columns `criterion`, `score` and `annotator`." in told
+    assert "map `rating` and `rater`, or name columns `criterion`, `score` and `rater`." in told
 
 
 def test_percents_without_accounts_are_said_to_be_left_out(tmp_path: Path) -> None:
