@@ -517,10 +517,8 @@ class _FileReader:
             named = {str(record.values.get(column) or "") for record in self.table.first}
             are_names = len(named) > 1 and all(len(each.split()) < 4 for each in named)
             if are_names and name != column and plain(name) in GENERAL["system"]:
-                told = f"names another system in another row, and a row holds {len(summaries)} summaries. Write one"
-                raise unreadable(
-                    f"{told} row per summary, with columns `system` and `summary`.", column=column
-                )
+                told = f"names another system in another row, and a row holds {len(summaries)} summaries. Write one row"
+                raise unreadable(f"{told} per summary, with columns `system` and `summary`.", column=column)
 
     def _refuse_ambiguous(self, used: Mapping[str, tuple[str, ...]], asked: Mapping[str, object]) -> None:
         """Refuse two columns for one field, a column for two fields, and claims that would be lost."""

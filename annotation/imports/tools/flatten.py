@@ -232,7 +232,9 @@ def _argilla_columns(values: Values, said: Said) -> Rows:
     """Convert the columns of each question, such as `quality.responses`, to a list of responses."""
     row, responses = _rest(values, "id", "_server_id", "status"), {}
     for name in [name.removesuffix(_USERS) for name in values if name.endswith(_USERS)]:
-        cells = [opened(values.get(f"{name}.responses{end}")) or [] for end in ("", ".users", ".status")]
+        cells: list[Any] = [
+            opened(values.get(f"{name}.responses{end}")) or [] for end in ("", ".users", ".status")
+        ]
         if not all(isinstance(cell, list) for cell in cells):
             raise TypeError
         answered, users, states = cells
