@@ -232,12 +232,12 @@ def _argilla_columns(values: Values, said: Said) -> Rows:
     """Convert the columns of each question, such as `quality.responses`, to a list of responses."""
     row, responses = _rest(values, "id", "_server_id", "status"), {}
     for name in [name.removesuffix(_USERS) for name in values if name.endswith(_USERS)]:
-        cells: list[Any] = [
-            opened(values.get(f"{name}.responses{end}")) or [] for end in ("", ".users", ".status")
+        held: list[Any] = [
+            opened(values.get(f"{name}.responses{of}")) or [] for of in ("", ".users", ".status")
         ]
-        if not all(isinstance(cell, list) for cell in cells):
+        if not all(isinstance(cell, list) for cell in held):
             raise TypeError
-        answered, users, states = cells
+        answered, users, states = held
         whole = zip_longest(zip(users, answered, strict=True), states)
         responses[name] = [{"user_id": one[0], "value": one[1], "status": state} for one, state in whole]
         own = f"{name}.responses", f"{name}.suggestion"
