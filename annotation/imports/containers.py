@@ -287,8 +287,7 @@ def _items(value: object) -> Iterable[object]:
     lists = {name: rows for name, rows in given.items() if all(isinstance(row, dict) for row in rows)}
     if len(lists) > 1:
         names = " and ".join(f"`{name}`" for name in lists)
-        told = f"holds several lists of rows, {names}. Write the one that you mean to a file of its own."
-        raise unreadable(told)
+        raise unreadable(f"holds several lists of rows, {names}. Write the one you mean to its own file.")
     if lists:
         return next(iter(lists.values()))
     parts = list(value.values())
@@ -348,6 +347,7 @@ def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Ite
     csv.field_size_limit(MAX_LINE_BYTES)
     reader = csv.reader(_lines(path, encoding), delimiter=delimiter, strict=True)
     columns: tuple[str, ...] = ()
+    header: list[str] = []
     is_json: bool | None = None
     short, line = Findings(), 1
     try:
@@ -358,8 +358,11 @@ def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Ite
             if is_named or not any(map(str.isalnum, chain(*cells))):
                 continue
             if not columns:
-                columns = _header(cells, place)
+                columns, header = _header(cells, place), cells
                 yield Record(place, dict.fromkeys(columns))
+                continue
+            if cells == header:
+                table.problems.add(place, "", "repeats the header. Remove the line.")
                 continue
             if len(cells) > len(columns):
                 told = "A text that holds the separator or a line break must stand in double quotes."

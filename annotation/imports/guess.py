@@ -323,17 +323,17 @@ class _Guesser:
         return column != root(column) and (not is_header or plain(root(column)) in _OBJECTS)
 
     def _is_of_documents(self, column: str) -> bool:
-        """True if, in the first rows, each document has one id and each id one document.
+        """True if, in the first rows, each document, or else reference, has one id and each id one of them.
 
-        Also True if no column is known to hold the documents. If it is False, a note is added.
+        Also True if no column is known to hold them. If it is False, a note is added.
         """
-        document = self._one("document")
+        document = self._one("document") or self._one("reference")
         rows = [record.values for record in self.table.first] if document else []
         # Ignore rows without a document, because they are invalid.
         pairs = {(str(pick(row, column)), str(text)) for row in rows if (text := pick(row, document))}
         if len(pairs) == len({one for one, _ in pairs}) == len({text for _, text in pairs}):
             return True
-        self.notes.append(f"`{column}` does not name the documents: the same document stands under several.")
+        self.notes.append(f"`{column}` does not name the documents: the same text stands under several.")
         return False
 
     def _text_in(self, name: str, column: str) -> str:
@@ -348,9 +348,11 @@ class _Guesser:
         is_list = isinstance(value, list) and bool(value) and isinstance(value[0], dict)
         if not inside or not (value is None or isinstance(value, dict) or is_list):
             return column
+        if name == "summary" and is_list and any(last(path) in GENERAL["system"] for path in inside):
+            return ""
         known = [*GENERAL[name], *_TEXT_NAMES]
         named = [path for wanted in known for path in inside if last(path) == wanted]
-        chosen = named[0] if named else max(inside, key=self._length)
+        chosen = named[0] if named else max(inside, key=self._typical_length)
         alike = [path for path in inside if path != chosen and (not named or last(path) == last(chosen))]
         if any(map(self._is_text, alike)):
             # An object of texts by system has no single summary; people name a path for each.
@@ -383,9 +385,6 @@ class _Guesser:
         # Count a word per two characters in scripts without spaces.
         words = sorted(len(text.split() if has_word_breaks(text) else text[::2]) for text in started)
         return bool(words) and words[len(words) // 2] >= WORDS_OF_A_TEXT
-
-    def _length(self, column: str) -> int:
-        return sum(len(value) for value in self._values(column) if isinstance(value, str))
 
 
 _FITTING: Mapping[str, Callable[[Any], object]] = {

@@ -16,7 +16,7 @@ _RATER_LAST = re.compile(rf"(?P<what>.+?)[\s_.\-]+(?P<who>{_WHO}[\s_.\-]*\d*)", 
 _RATER_IN = re.compile(rf"(?P<what>.+?)[\s_]*[(\[](?P<who>{_WHO}[\s_.\-]*\d*|[^\W\d_]+)[)\]]", re.IGNORECASE)
 """A criterion with a rater in brackets, as in `fluency (anna)`."""
 _NO_RATER = re.compile(
-    r"mean|average|avg|median|total|score|scale|likert|points|percent|llm|gpt", re.IGNORECASE
+    r"mean|average|avg|median|total|score|scale|likert|points|percent|(llm|gpt)\b.*", re.IGNORECASE
 )
 _NONE = {"", "-", "nan", "none", "null", "(null)", "n/a", "na", "<na>", "#n/a", "nat", "undefined"}
 _NOT_GIVEN = {"discarded", "draft", "pending"}
@@ -48,10 +48,6 @@ def is_no_rating(value: object) -> bool:
     """True for an empty cell and for the marks that tables use for missing values."""
     is_mark = isinstance(value, str) and value.strip().casefold() in _NONE
     return value is None or value is _UNKNOWN or is_mark
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and rating_value(value) is not None
 
 
 def _criterion_and_rater(column: str) -> tuple[str, str]:
@@ -88,8 +84,10 @@ def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:
             told = next(names, "")
             rated = [name for name in one if plain(name) in CRITERIA]
             yield from ((name, told or who.format(place), one[name]) for name in rated)
-            others = [name for name in given if name not in rated and plain(name) not in RATER_NAMES]
-            yield from ((name, told, _UNKNOWN) for name in others if rated and _is_number(given[name]))
+            others = [
+                name for name in given if rated and name not in rated and plain(name) not in RATER_NAMES
+            ]
+            yield from ((name, told, _UNKNOWN) for name in others if rating_value(given[name]) is not None)
             if "criterion" in one:
                 yield str(one["criterion"]), told, one.get("value")
             elif "value" in one:
@@ -120,6 +118,8 @@ def read_ratings(given: Iterable[Given]) -> tuple[list[RatingData], list[str]]:
             left.append(f"`{printable(criterion)}` {told}")
         elif fault := text_fault(rater):
             left.append(f"A rating of `{printable(criterion)}` is left out: the rater's name {fault}")
+        elif _NO_RATER.fullmatch(rater.strip()) and number is not None:
+            left.append(f"Ratings by `{printable(rater)}` are left out: that is no person.")
         elif number is not None:
             name = re.sub(r"[^\w-]+", "_", criterion.strip()).strip("_")[:MAX_CRITERION_CHARACTERS]
             found.append(RatingData(name or "rating", rater.strip()[:MAX_NAME_CHARACTERS], number))

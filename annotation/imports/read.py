@@ -71,6 +71,8 @@ _LAYOUTS = (
     "`summary`, or the nested layout, with `doc_id`, `source_text`, `reference_text` and `systems`, a list of objects "
     "with `system` and `summary_text`."
 )
+_LAST = re.compile(r"[\W_]*([0-9]+|(?<=[\W_a-z])[A-Z]|(?<=[\W_])[a-z])$")
+"""The letter or number at the end of a name such as `system_a`, `model 2` or `modelB`."""
 _OF_ALL = {"document_id", "system", "rater", "rating"}
 """Fields that are read only if the first rows have them."""
 
@@ -443,6 +445,7 @@ class _FileReader:
                 told = f"the column {column!r} is given for {name}, and there is no such column. Columns that are"
                 raise unreadable(f"{told} there: {self._there()}.", column=column, pair=f"{name}=COLUMN")
         found = guess(table, preset=asked.preset or AUTO, given=asked.mapping)
+        self._refuse_named_systems(found.layout.of("summary"))
         if not asked.is_whole:
             has_all = all(any(map(self._has, asked.of(name))) for name in FLAT_REQUIRED)
             is_doubted = bool(table.first and found.objections) and (bool(asked.preset) or has_all)
@@ -504,8 +507,18 @@ class _FileReader:
             " ".join(told),
             line=1 if missing and self.table.format is Format.CSV else None,
             column=wanted[0] if missing else "",
-            pair="\n".join(dict.fromkeys(pairs)) if is_like else f"{missing[0]}=COLUMN",
+            pair="\n".join(dict.fromkeys(pairs) if is_like else (f"{name}=COLUMN" for name in missing)),
         )
+
+    def _refuse_named_systems(self, summaries: Sequence[str]) -> None:
+        """Refuse several summaries a row beside columns such as `model_a` whose systems change from row to row."""
+        for column in self.table.columns if len(summaries) > 1 else ():
+            name = _LAST.sub("", column)
+            named = {str(record.values.get(column) or "") for record in self.table.first}
+            are_names = len(named) > 1 and all(len(each.split()) < 4 for each in named)
+            if are_names and name != column and plain(name) in GENERAL["system"]:
+                told = f"names another system in another row, and a row holds {len(summaries)} summaries. Write one row"
+                raise unreadable(f"{told} per summary, with columns `system` and `summary`.", column=column)
 
     def _refuse_ambiguous(self, used: Mapping[str, tuple[str, ...]], asked: Mapping[str, object]) -> None:
         """Refuse two columns for one field, a column for two fields, and claims that would be lost."""
@@ -549,7 +562,8 @@ class _FileReader:
 
     def _tell_made(self, columns: Mapping[str, tuple[str, ...]]) -> None:
         if "document_id" not in columns:
-            self._remark("`document_id` is made from a hash of the document: equal documents are one set.")
+            of = next((name for name in ("document", "reference") if name in columns), "summary")
+            self._remark(f"`document_id` is made from a hash of the {of}: equal texts are one set.")
         if len(texts := columns.get("document", ())) > 1:
             told = "several documents of a set" if _are_several(texts) else "pieces of one document"
             self._remark(f"These columns are {told}: {_listed(texts)}.")
@@ -585,7 +599,7 @@ class _FileReader:
         if repeated := [f"{line} repeats {earlier}" for line, earlier in dataset.repeated.items()]:
             which = "Duplicate rows"
             which = "Rows that differ at most in columns that are not read" if has_unread else which
-            told = " If these hold ratings, one a row, name the columns `criterion`, `score` and `annotator`."
+            told = " If these hold ratings, map `rating` and `rater`, or name columns `criterion`, `score` and `rater`."
             lines = f"{self.table.format.place} {_some(repeated, '; ')}.{told if has_unread else ''}"
             self._remark(f"{which} are read once: {lines}")
         names = ({name for name, _ in one.summaries} for one in sets.values())

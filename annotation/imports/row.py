@@ -690,15 +690,11 @@ class Dataset:
         A claim belongs to a summary if it names no reference and no unit, and names a single system of which a summary
         contains it word for word apart from white space.
         """
-        beside = [
-            (one, target, claim)
-            for one in self.sets.values()
-            for (_, target), claims in one.claims.items()
-            for claim in claims
-        ]
-        if all(one.is_of_summary(claim) for one, _, claim in beside):
-            for one, target, claim in beside:
-                one.summaries[next(iter(claim.systems)), target].claims.append(claim)
+        held = [(one, key[1], claims) for one in self.sets.values() for key, claims in one.claims.items()]
+        if all(one.is_of_summary(claim) for one, _, claims in held for claim in claims):
+            for one, target, claims in held:
+                for claim in claims:
+                    one.summaries[next(iter(claim.systems)), target].claims.append(claim)
                 one.claims = {}
 
     def take_marks(self, *, are_asked: bool = False) -> int:
@@ -706,12 +702,7 @@ class Dataset:
 
         A file without marks gets no claims, unless `are_asked` says that its tool asks raters for marks.
         """
-        marked = [
-            (one, summary)
-            for one in self.sets.values()
-            for summary in one.summaries.values()
-            if summary.marks
-        ]
+        marked = [(one, each) for one in self.sets.values() for each in one.summaries.values() if each.marks]
         if not are_asked and not any(mark.end for _, summary in marked for mark in summary.marks):
             return 0
         for one, summary in marked:

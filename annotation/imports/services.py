@@ -299,6 +299,5 @@ def _outcome(row: Row, store: Store) -> PushedRow:
     reference, of_reference = next(filter(None, found), (None, ""))
     is_changed = state == "unchanged" and of_reference in ("created", "changed")
     whole: Any = "changed" if is_changed else state or of_reference
-    return PushedRow(
-        whole, summary.public_id if summary else None, reference.public_id if reference else None
-    )
+    named, other = (each.public_id if each else None for each in (summary, reference))
+    return PushedRow(whole, named, other)

@@ -188,6 +188,7 @@ class Store:
             if row is None:
                 last += 1
                 row = Criterion.objects.create(project=self.project, position=last, **asdict(fact))
+                there[fact.name] = row
                 told = "yes or no" if fact.scale == "yes_no" else f"{fact.values[0]} to {fact.values[-1]}"
                 source = "" if fact in _SUMMEVAL.values() else ", guessed from the values"
                 self.new_criteria.append(f"`{fact.name}` is {told}{source}")

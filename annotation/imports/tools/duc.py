@@ -91,9 +91,7 @@ def read_duc_files(
         for _, reason in dataset.add(row, is_nested=form is Format.DUCVIEW, place=file.name):
             problems.add(None, "", reason, file=file.name)
     for one in dataset.sets.values():
-        pairs = (
-            (*key, name) for key in one.summaries for name in one.references if key[1] in one.references[name]
-        )
+        pairs = ((*key, name) for key in one.summaries for name, of in one.references.items() if key[1] in of)
         one.pairs = {pair: None for pair in pairs if pair[2] != PYRAMID_ID or pair in one.pairs}
     return (next(iter(found)) if len(found) == 1 else Format.SEVERAL), dataset
 

@@ -51,9 +51,7 @@ def read_ducview(content: str) -> PyramidFile:
     Raises ImportRefused for unreadable XML, and for content without a pyramid, content units or expected annotation.
     """
     if "<!ENTITY" in content:
-        raise unreadable(
-            "declares entities, which could swell or lead elsewhere. Write the characters themselves."
-        )
+        raise unreadable("declares entities, which could swell. Write the characters themselves.")
     # Remove the declared encoding, which is wrong because the content is decoded already.
     plain = _CONTROLS.sub(" ", _DECLARATION.sub("", content, count=1))
     try:
@@ -62,9 +60,7 @@ def read_ducview(content: str) -> PyramidFile:
         raise unreadable(f"is not XML that can be read: {error}.", line=error.position[0]) from error
     pyramid = root if root.tag == "pyramid" else root.find("pyramid")
     if root.tag not in {"pyramid", "peerAnnotation"} or pyramid is None:
-        raise unreadable(
-            f"begins with the element {printable(root.tag)!r} and holds no pyramid of DUCView's."
-        )
+        raise unreadable(f"begins with the element {printable(root.tag)!r} and holds no pyramid.")
     text = _text_of(pyramid)
     name = next(filter(None, map(duc_name, text.split("\n"))), None)
     read = PyramidFile(text, name, _units(pyramid, text))
@@ -94,9 +90,7 @@ def _units(pyramid: ElementTree.Element, text: str) -> dict[str, tuple[str, int]
     for scu in pyramid.iterfind("scu"):
         uid = scu.get("uid", "").strip()
         if not uid or uid in units:
-            raise unreadable(
-                f"has two content units with the uid {uid!r}." if uid else "has an scu without a uid."
-            )
+            raise unreadable(f"has two scu with the uid {uid!r}." if uid else "has an scu without a uid.")
         # Count each model summary once; a contributor whose place is unknown counts as one more.
         models = set()
         for number, one in enumerate(scu.iterfind("contributor"), start=1):

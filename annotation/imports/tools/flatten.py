@@ -88,8 +88,8 @@ def _flat(tool: Tool, records: Iterator[Record], table: Table) -> Iterator[Recor
             rows = listed(tool.rows(values if tool.key else values[0], said))
             _check(said)
         except (AttributeError, KeyError, TypeError, ValueError, IndexError):
-            told = f"is not laid out as {tool.title} writes it, while the first record is."
-            table.problems.add(line, "", f"{told} Remove or correct it.")
+            told = f"is not laid out as {tool.title} writes it. Remove or correct it; where a cell holds a list, save"
+            table.problems.add(line, "", f"{told} the table as JSON.")
             continue
         left_out += not rows
         yield from (Record(line, row, Said() if place else said) for place, row in enumerate(rows))
@@ -232,9 +232,12 @@ def _argilla_columns(values: Values, said: Said) -> Rows:
     """Convert the columns of each question, such as `quality.responses`, to a list of responses."""
     row, responses = _rest(values, "id", "_server_id", "status"), {}
     for name in [name.removesuffix(_USERS) for name in values if name.endswith(_USERS)]:
-        answered, users, states = (
-            values.get(f"{name}.responses{end}") or () for end in ("", ".users", ".status")
-        )
+        held: list[Any] = [
+            opened(values.get(f"{name}.responses{of}")) or [] for of in ("", ".users", ".status")
+        ]
+        if not all(isinstance(cell, list) for cell in held):
+            raise TypeError
+        answered, users, states = held
         whole = zip_longest(zip(users, answered, strict=True), states)
         responses[name] = [{"user_id": one[0], "value": one[1], "status": state} for one, state in whole]
         own = f"{name}.responses", f"{name}.suggestion"
@@ -335,10 +338,8 @@ def _frank(values: Values, said: Said) -> Rows:
 
 def _finesure(values: Values, said: Said) -> Rows:
     given = {rater: one["factuality_types"] for rater, one in values["raw_annotations"].items()}
-    judged = zip(*given.values(), strict=True)
-    _error_types(
-        values["sentences"], [{r: [t] for r, t in zip(given, one, strict=True)} for one in judged], said
-    )
+    judged = [{r: [t] for r, t in zip(given, one, strict=True)} for one in zip(*given.values(), strict=True)]
+    _error_types(values["sentences"], judged, said)
     return _rest(values, "raw_annotations")
 
 
@@ -431,17 +432,21 @@ def _is_held(value: object) -> bool:
 
 
 def _columns_of_rating(values: Values) -> list[str]:
-    """The columns of criterion and value in a table with a row for each rating; empty in another table."""
+    """The columns of criterion, value and rater in a table; "" for one that it lacks."""
     there = {plain(name): name for name in values}
-    found = [next(filter(None, map(there.get, names)), "") for names in (_CRITERION, _VALUE)]
-    return found if all(found) and plain(str(values[found[0]])) in CRITERIA else []
+    return [next(filter(None, map(there.get, n)), "") for n in (_CRITERION, _VALUE, GENERAL["rater"])]
+
+
+def _are_rating_rows(values: Values) -> bool:
+    """True for a row of one rating: it has a rater, or else a common criterion, since metrics have such rows, too."""
+    what, how, who = _columns_of_rating(values)
+    return bool(what and how and (who or plain(str(values[what])) in CRITERIA))
 
 
 def _rating_rows(values: Values, said: Said) -> Rows:
-    raters = [name for name in values if plain(name) in GENERAL["rater"]]
-    what, how = _columns_of_rating(values)
-    said.ratings.append((str(values[what]), _person(values[raters[0]]) if raters else "", values[how]))
-    return _rest(values, what, how, *raters)
+    what, how, who = _columns_of_rating(values)
+    said.ratings.append((str(values[what]), _person(values[who]) if who else "", values[how]))
+    return _rest(values, what, how, who)
 
 
 def _summhay(values: Values, said: Said) -> Rows:
@@ -497,7 +502,7 @@ TOOLS = (
     Tool("RoSE", _has("source", "reference", "reference_acus", "system_outputs", "annotations"), _rose),
     Tool("REALSumm", _has("ref_summ", "system_summaries"), _realsumm),
     Tool("SummEval", _has(machine_summaries=list), _machine_summaries),
-    Tool("a row for each rating", _columns_of_rating, _rating_rows),
+    Tool("a row for each rating", _are_rating_rows, _rating_rows),
     Tool("SummHay", _has("subtopics", "documents"), _summhay),
     Tool("SummHay", _has("reference_insights", "summary"), _summhay),
 )

@@ -62,9 +62,21 @@ def test_an_id_that_changes_within_a_document_does_not_name_it(tmp_path: Path) -
     path = jsonl(tmp_path, *rows)
     found = guess(look_at(NamedFile("a.jsonl", path)))
     assert "document_id" not in found.layout.mapping
-    assert found.notes == ("`id` does not name the documents: the same document stands under several.",)
+    assert found.notes == ("`id` does not name the documents: the same text stands under several.",)
     [one] = read_dataset(path, layout=layout_of(preset="auto")).dataset.sets.values()
     assert len(one.summaries) == 2
+
+
+def test_without_documents_an_id_that_changes_within_a_reference_names_no_set(tmp_path: Path) -> None:
+    rows = "1,A text.,m1,Two.\n2,A text.,m2,Three.\n"
+    path = raw(tmp_path, f"id,reference,model,output\n{rows}", "a.csv")
+    assert "`id` does not name the documents" in refusal_of(path)
+    reading = read_dataset(path, layout=layout_of(["system=model", "summary=output"]))
+    assert reading.warnings.texts[0] == (
+        "`document_id` is made from a hash of the reference: equal texts are one set."
+    )
+    [one] = reading.dataset.sets.values()
+    assert {system for system, _ in one.summaries} == {"m1", "m2"}
 
 
 def test_the_surest_of_several_columns_is_taken_and_the_others_told(tmp_path: Path) -> None:

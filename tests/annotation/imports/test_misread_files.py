@@ -10,6 +10,7 @@ import pytest
 
 from annotation.core.criteria import criteria_in_force
 from annotation.imports.layout import layout_of
+from annotation.imports.problems import ImportRefused
 from annotation.imports.read import read_dataset
 from annotation.models import Project, Rating
 from annotation.projects.services.change_project import change_project
@@ -36,6 +37,27 @@ def test_an_object_by_system_is_refused_until_its_paths_are_named(tmp_path: Path
     assert "there is no column `document_id`, `document`, `summary`" in refusal_of(path)
     typed = ("document=article", *(f"summary=outputs.{name}{end}" for name in outputs))
     assert texts(path, *typed) == outputs
+
+
+def test_a_list_of_summaries_by_system_is_not_one_summary(tmp_path: Path) -> None:
+    outputs = [{"model": "alder", "text": LATE}, {"model": "birch", "text": EARLY}]
+    assert "`summary`" in refusal_of(jsonl(tmp_path, {"id": "d1", "document": DOCUMENT, "outputs": outputs}))
+
+
+@pytest.mark.parametrize("rater", ["average", "Mean", "gpt-4o", "LLM judge"])
+def test_a_rater_who_is_no_person_is_left_out(tmp_path: Path, rater: str) -> None:
+    rows = f"d1,{DOCUMENT},alder,{LATE},anna,4\nd1,{DOCUMENT},alder,{LATE},{rater},3\n"
+    reading = read_dataset(raw(tmp_path, f"id,article,model,summary,rater,fluency\n{rows}", "rows.csv"))
+    assert [one.rated for one in reading.dataset.summaries()] == [{("fluency", "anna"): 4}]
+    assert f"Line 3: Ratings by `{rater}` are left out: that is no person." in reading.warnings.texts
+
+
+@pytest.mark.django_db
+def test_a_criterion_in_two_spellings_is_one(tmp_path: Path) -> None:
+    project = Project.objects.create(slug="trams", name="Trams")
+    import_dataset(project=project, path=jsonl(tmp_path, FLAT | {"fluency_1": 4, "Fluency_2": 2}), by=None)
+    rated = Rating.objects.values_list("criterion__name", "origin_name", "value").order_by("value")
+    assert [*rated] == [("summeval_fluency", "rater 2", 2), ("summeval_fluency", "rater 1", 4)]
 
 
 @pytest.mark.parametrize(
@@ -173,6 +195,39 @@ def test_columns_of_a_pair_are_proposed_as_one_system_each(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
+    ("one", "two"), [("system_a", "system_b"), ("Model 1", "Model 2"), ("modelA", "modelB")]
+)
+def test_pairs_whose_systems_change_places_are_refused(tmp_path: Path, one: str, two: str) -> None:
+    shown = {"article": DOCUMENT, "summary_a": LATE, "summary_b": EARLY}
+    path = jsonl(
+        tmp_path, {"id": 1, one: "alder", two: "birch"} | shown, {"id": 2, one: "birch", two: "alder"} | shown
+    )
+    for pairs in ([], ["document=article", "summary=summary_a", "summary=summary_b"]):
+        told = refusal_of(path, layout=layout_of(pairs))
+        assert f"{one}: names another system in another row, and a row holds 2 summaries." in told
+
+
+def test_a_header_inside_a_file_is_a_problem(tmp_path: Path) -> None:
+    """Files that are joined have one above each part."""
+    header, row = "id,article,model,output\n", f"d1,{DOCUMENT},alder,{LATE}\n"
+    reading = read_dataset(raw(tmp_path, header + row + header + row.replace("alder", "birch"), "rows.csv"))
+    assert [(one.line, one.reason) for one in reading.problems.kept] == [
+        (3, "repeats the header. Remove the line.")
+    ]
+    assert [system for one in reading.dataset.sets.values() for system, _ in one.summaries] == [
+        "alder",
+        "birch",
+    ]
+
+
+def test_every_column_that_lacks_has_its_place_in_the_line_to_type(tmp_path: Path) -> None:
+    path = raw(tmp_path, f"ticket,call_log,bot_version,bot_note\n7,{DOCUMENT},v2,{LATE}\n", "rows.csv")
+    with pytest.raises(ImportRefused) as caught:
+        read_dataset(path)
+    assert caught.value.problems[0].pair == "document=COLUMN\nsummary=COLUMN"
+
+
+@pytest.mark.parametrize(
     "named", ["document_{}", "source {}", "article_{}", "documents.{}", "article_text.{}"]
 )
 def test_numbered_columns_are_several_documents(tmp_path: Path, named: str) -> None:
@@ -248,7 +303,7 @@ def test_rows_that_differ_in_columns_not_read_are_no_duplicates(tmp_path: Path) 
     content = f"id,article,model,summary,question,points\n{cells},tone,4\n{cells},style,2\n"
     told = " ".join(read_dataset(raw(tmp_path, content, "rows.csv")).warnings.texts)
     assert "Rows that differ at most in columns that are not read are read once: line 3 repeats 2." in told
-    assert "name the columns `criterion`, `score` and `annotator`." in told
+    assert "map `rating` and `rater`, or name columns `criterion`, `score` and `rater`." in told
 
 
 def test_percents_without_accounts_are_said_to_be_left_out(tmp_path: Path) -> None:

@@ -84,6 +84,10 @@ ARGILLA_COLUMNS = {
     "errors.responses": [[{"start": 19, "end": 23, "label": "hallucination"}]],
     "errors.responses.users": ["u1"],
 }
+ARGILLA_TABLE = (
+    "text,summary,model,quality.responses,quality.responses.users,quality.responses.status\n"
+    f'{MILL},{SUMMARY},m1,"[4, 1]","[""u1"", ""u2""]","[""submitted"", ""draft""]"\n'
+)
 LABEL_STUDIO_MIN = {
     "id": 5,
     "document": MILL,
@@ -251,6 +255,7 @@ CASES = [
     Case("argilla_discarded.json", [{**ARGILLA, "responses": DISCARDED}], {("quality", "u1"): 4}),
     Case("argilla.json", [ARGILLA], {("quality", "u1"): 4}, ("no", "yes"), (("u1", "no"),)),
     Case("argilla_columns.json", [ARGILLA_COLUMNS], {("quality", "u1"): 4}, ("no", "yes"), (("u1", "no"),)),
+    Case("argilla_columns.csv", ARGILLA_TABLE, {("quality", "u1"): 4}),
     Case("prodigy.jsonl", PRODIGY, {}, ("no", "yes"), (("ann", "no"),)),
     Case("qags.jsonl", QAGS, {}, ("unsure", "yes"), (("1", "no"), ("2", "yes"))),
     Case(
@@ -287,8 +292,8 @@ CASES = [
     Case(
         "one_rating_a_row.csv",
         "doc_id,source,system,summary,annotator,dimension,score\n"
-        f"a,{MILL},x,{SUMMARY},kim,fluency,4\na,{MILL},x,{SUMMARY},lee,fluency,5\n",
-        {("fluency", "kim"): 4, ("fluency", "lee"): 5},
+        f"a,{MILL},x,{SUMMARY},kim,tone,2\na,{MILL},x,{SUMMARY},kim,fluency,4\na,{MILL},x,{SUMMARY},lee,fluency,5\n",
+        {("tone", "kim"): 2, ("fluency", "kim"): 4, ("fluency", "lee"): 5},
     ),
     Case(
         "letters.csv",
@@ -402,8 +407,16 @@ def test_objects_that_are_no_answers_stay_columns(tmp_path: Path) -> None:
 def test_a_unit_of_rose_without_its_label_is_a_problem(tmp_path: Path, labels: dict[str, list[int]]) -> None:
     other = {name: {"acu_labels": given} for name, given in labels.items()}
     path = jsonl(tmp_path, ROSE, {**ROSE, "example_id": "r2", "annotations": other})
-    told = "is not laid out as RoSE writes it, while the first record is. Remove or correct it."
-    assert problems_of(path) == [(2, "", told)]
+    [(line, column, told)] = problems_of(path)
+    assert (line, column) == (2, "")
+    assert told.startswith("is not laid out as RoSE writes it. Remove or correct it;")
+
+
+def test_lists_of_argilla_that_are_no_json_are_a_problem(tmp_path: Path) -> None:
+    """Numpy writes a list as text without commas; its raters and values would be one word."""
+    written = ARGILLA_TABLE.replace("[4, 1]", "[4 1]")
+    [(line, _, told)] = problems_of(raw(tmp_path, written, "a.csv"))
+    assert (line, told.rpartition("; ")[2]) == (2, "where a cell holds a list, save the table as JSON.")
 
 
 def test_systems_that_rose_does_not_judge_have_no_verdicts(tmp_path: Path) -> None:

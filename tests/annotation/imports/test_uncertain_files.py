@@ -88,7 +88,7 @@ ROWS = {
     ),
     "examples beside results": (
         '{"examples": [{"document_id": "d0"}],\n"results": [' + json.dumps(FERRY) + "]}",
-        "holds several lists of rows, `examples` and `results`. Write the one that you mean to a file of its own.",
+        "holds several lists of rows, `examples` and `results`. Write the one you mean to its own file.",
     ),
     "cells between bars": (
         "document_id|document|system|summary\nd1|The ferry was late.|v1|It was late.\n",

@@ -101,7 +101,7 @@ def test_small_faults_of_the_xml_are_mended(new: str) -> None:
         ("<pyramid/>", "has no text in its pyramid"),
         ("<pyramid><text><line>x</line></text></pyramid>", "without content units"),
         ("<pyramid><text/><scu label='x'/></pyramid>", "without a uid"),
-        (pyr().replace('<scu uid="2"', '<scu uid="1"'), "two content units with the uid '1'"),
+        (pyr().replace('<scu uid="2"', '<scu uid="1"'), "two scu with the uid '1'"),
         (f"<peerAnnotation>{pyr().removeprefix(DTD % 'pyramid')}</peerAnnotation>", "without an annotation"),
     ],
 )
