@@ -43,6 +43,7 @@ _FOREIGN = {
     b"\x1f\x8b": "is compressed with gzip. Unpack it first.",
     b"{\\rtf": "is a text of Word (RTF). Save its table as CSV in UTF-8.",
     b"\xd0\xcf\x11\xe0": "is a file of an old Excel or Word. Save its table as CSV in UTF-8.",
+    **dict.fromkeys((b"\x89PNG", b"\xff\xd8\xff"), "is a picture. Choose a file with a table."),
     b"%PDF": "is a PDF. Import the table that it was made of, as CSV in UTF-8.",
 }
 _IS_OPEN = re.compile(rb"[{\[]$|[^}],$")
@@ -437,7 +438,7 @@ def _parquet(path: Path, table: Table, name: str) -> Table:
                     row += 1
                     yield Record(row, values)
         except (ArrowException, OSError, ValueError, OverflowError) as error:
-            told = f"{name} is a Parquet file that cannot be read after row {row}: {error}."
+            told = f"{name} is a Parquet file that cannot be read after row {row} ({error})."
             raise unreadable(told) from error
         finally:
             source.close()
@@ -446,7 +447,7 @@ def _parquet(path: Path, table: Table, name: str) -> Table:
         source = parquet.ParquetFile(path)
         stated = list(map(str, source.schema_arrow.names))
     except (ArrowException, OSError, UnicodeDecodeError) as error:
-        raise unreadable(f"{name} is a Parquet file that cannot be read: {error}.") from error
+        raise unreadable(f"{name} is a Parquet file that cannot be read ({error}).") from error
     names = list(_header(stated))
     table.columns, table.records = tuple(names), records()
     _require_bounded(name, source.metadata.num_rows, 0)

@@ -214,8 +214,8 @@ def _target(value: object) -> TargetWords:
     if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
         number = int(value.strip().partition(".")[0])
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_TARGET:
-        told = f"is {shown(value)}, not a whole number of at least 1. Leave it empty for no target."
-        raise ValueError(told)
+        told = f"is {shown(value)}, not a whole number from 1 to {MAX_TARGET:,}."
+        raise ValueError(f"{told} Leave it empty for no target.")
     return number
 
 

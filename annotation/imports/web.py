@@ -208,6 +208,7 @@ def _is_flat(look: Table | None) -> bool:
 def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
     look = _look(asked, form["encoding"] if form else "")
     form = form or _kept(asked, look)
+    needed = [(name, FIELDS[name]) for name in ("document", "summary") if _is_flat(look)]
     columns, records = look.columns if look else (), look.first[:ROWS_SHOWN] if look else ()
     return {
         "is_kept": True,
@@ -221,6 +222,7 @@ def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
         "fields": [(name, held["title"]) for name, held in FIELDS.items()],
         "encodings": ENCODINGS,
         "lacks_reference": _lacks_reference(asked.project, look, form),
+        "lacking": [held["title"] for name, held in needed if name not in form["columns"].values()],
     }
 
 

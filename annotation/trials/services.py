@@ -80,8 +80,8 @@ def start_trial(
     # Of several blind answers to a check, the newest one is compared.
     verdicts = {row.check_row_id: row for row in given.order_by("pk").only("check_row", "person")}
     if not FEWEST <= size <= len(verdicts):
-        found = f"{len(verdicts):,} claims have a blind answer under version {old.version}"
-        raise Invalid(f"A trial needs at least {FEWEST} claims; {found}.", field="size")
+        most = f"at most the {len(verdicts):,} with a blind answer under version {old.version}"
+        raise Invalid(f"A trial needs at least {FEWEST} claims, and {most}.", field="size")
     seed = new_seed() if seed is None else seed
     chosen = random.Random(f"trial:{seed}").sample(sorted(verdicts), size)
     trial = GuidelineTrial.objects.create(

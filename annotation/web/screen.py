@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonR
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_cache_control, patch_vary_headers
 
-from annotation.core.refusals import Invalid, Refusal
+from annotation.core.refusals import Invalid, NotFound, Refusal
 from annotation.web.bodies import too_large
 from annotation.web.htmx import VARIES_BY, Request
 from annotation.web.refusals import refused, sign_in_first, status_of
@@ -90,7 +90,8 @@ def _answer(
     **kwargs: Any,
 ) -> HttpResponseBase:
     if request.method not in allowed:
-        return HttpResponseNotAllowed(allowed)
+        told = "This address takes a form and is no page. Open the page with the form again."
+        return HttpResponseNotAllowed(allowed, refused(request, NotFound(told, code="no_page")).content)
     if not request.user.is_authenticated:
         return sign_in_first(request)
     try:

@@ -126,12 +126,12 @@ class Ranking:
         if not front.others:
             return f"{first} is the only system with this score."
         near = [system for system in front.may_be_best if system not in front.level]
-        if len(front.level) > 1:
-            tied = f"{listed(front.level)} are tied for first{by}"
-            return f"{tied}, and {listed(near)} could be as good." if near else f"{tied}."
+        tied = f"{listed(front.level)} are tied for first" if len(front.level) > 1 else ""
+        ahead = (tied or f"{first} is ahead{front.margin}") + by
         if not has_interval(front.sets):
-            return f"{first} is ahead{front.margin}{by}. There are too few document sets to test it."
-        ahead = f"{first} is ahead{front.margin}{by}"
+            return f"{ahead}. There are too few document sets to test it."
+        if tied:
+            return f"{ahead}, and {listed(near)} could be as good." if near else f"{ahead}."
         if len(near) > NAMED_AT_MOST and len(near) < front.others:
             few_out = 0 < len(front.ruled_out) <= NAMED_AT_MOST
             ahead += f", but {len(near) + 1} of {front.others + 1} systems could be best"

@@ -24,10 +24,8 @@ SENTENCES = {
     "override": "Answered {label}",
     "withdraw verdict": "Withdrew the answer {label}",
     "adjudicate": "Decided a dispute: {label}{percent}",
-    "rate summary": "Rated a summary",
     "assign": "Assigned {document_set} to {assessor}",
     "close assignment": "Finished {document_set}",
-    "create project": "Created the project",
     "start run": "Started a run of {judge}",
     "import": "Imported {file}",
     "add member": "Added {person}",
@@ -35,13 +33,18 @@ SENTENCES = {
     "remove member": "Removed {person}",
     "invite": "Invited {for}",
 }
-"""Sentences about verbs; the braces name values of the event. Other verbs are shown as they are."""
+"""Sentences about verbs; the braces name values of the event. Other verbs are shown in the past tense."""
+
+PAST = {"cancel": "cancelled", "make": "made", "split": "split", "stop": "stopped", "take": "took"}
+PAST |= {"teach": "taught", "withdraw": "withdrew", "write": "wrote"}
 
 
 def sentence(event: Event) -> str:
     """Describe an event in a few words, such as "Answered no; the judge had said yes"."""
     values = defaultdict(str, {name: value for name, value in event.data.items() if value is not None})
-    said = SENTENCES.get(event.verb, event.verb.capitalize()).format_map(values)
+    verb, _, rest = event.verb.partition(" ")
+    past = f"{PAST.get(verb, verb.removesuffix('e') + 'ed')} {rest}".strip()
+    said = SENTENCES.get(event.verb, past.capitalize()).format_map(values)
     if event.verb == "override" and values["final_before"]:
         source = {"judge": "the judge", "rule": "a rule"}.get(values["final_source_before"], "a person")
         too = " too" if values["final_before"] == values["label"] else ""
@@ -96,7 +99,7 @@ EVENTS = List(
     ),
     columns=(
         Column("created_at", kind=Kind.MOMENT, head="When (UTC)", order="pk"),
-        Column("actor", "actor.username", head="Who", search=True, missing="the system"),
+        Column("actor", "actor.username", head="Who", search=True, missing="the operator"),
         Column("sentence", sentence, head="What happened", cell="projects/event_log/_sentence.html"),
         Column("verb", search=True),
         Column("target_kind", search=True),

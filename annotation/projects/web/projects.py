@@ -61,6 +61,6 @@ def project(request: Request, slug: str) -> HttpResponse:
 def _excerpt(room: Room) -> dict[str, object]:
     if Verb.VIEW_SCORES not in room.verbs:
         return {"excerpt": None}
-    stored, _ = opening_board(room.project, wait=False)
+    stored, made = opening_board(room.project, wait=False)
     table = stored.foremost if stored else None
-    return {"excerpt": league(table, most=EXCERPT) if table else None}
+    return {"excerpt": league(table, most=EXCERPT) if table else None, "is_old": made.is_stale}

@@ -77,11 +77,7 @@ class RulesForm(forms.Form):
     """
 
     name = forms.CharField(max_length=120)
-    description = forms.CharField(
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Shown until there are guidelines.",
-    )
+    description = forms.CharField(required=False, max_length=4000, widget=forms.Textarea({"rows": 3}))
     compares = forms.ChoiceField(
         choices=Project.Compares.choices, help_text="Sets the defaults for imports and runs."
     )

@@ -65,6 +65,7 @@ def test_empty_file_is_refused(tmp_path: Path, name: str, content: bytes) -> Non
         ("a.csv", b"PK\x03\x04rest", "save the sheet as CSV"),
         ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1", "old Excel"),
         ("a.pdf", b"%PDF-1.7\n", "is a PDF"),
+        ("a.png", b"\x89PNG\r\n\x1a\n", "is a picture"),
         ("a.jsonl", gzip.compress(b"{}", mtime=0), "Unpack it first"),
     ],
 )

@@ -122,6 +122,7 @@ def test_a_file_without_a_reference_is_asked_about_before_it_comes_in(world: Wor
     ("fields", "message"),
     [
         ({"column-0": "system"}, "The field system is given two columns"),
+        ({"column-3": ""}, "No column is set to “Summary to evaluate”. Set it above"),
         ({"target": "0"}, "The target length is a whole number of at least 1"),
         ({"system": "x" * 201}, "at most 200 characters"),
     ],

@@ -85,7 +85,7 @@ def test_the_desk_shows_no_answer(world: World, signed_in: SignIn, by_others: bo
 def test_wrong_forms_are_refused_with_a_sentence(world: World, olga: Client, rex: Client) -> None:
     for wrong, said in (
         ({"size": "many"}, "Enter a number of claims."),
-        ({"size": "3"}, "A trial needs at least 15 claims"),
+        ({"size": "3"}, "A trial needs at least 15 claims, and at most the "),
         ({"of": ""}, "Choose an older version"),
     ):
         page = olga.post(f"{GUIDELINES}trials/start/", {**FORM, **wrong}, follow=True)

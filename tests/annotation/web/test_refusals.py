@@ -77,7 +77,8 @@ def test_a_refusal_is_a_page_without_htmx_and_a_notice_with_it(world: World, sig
 def test_a_method_that_is_not_declared_is_refused(
     world: World, signed_in: SignIn, method: str, address: str
 ) -> None:
-    assert getattr(signed_in(world.olga), method)(address).status_code == 405
+    refused = getattr(signed_in(world.olga), method)(address)
+    assert (refused.status_code, b"takes a form and is no page" in refused.content) == (405, True)
 
 
 def test_the_answer_says_that_it_depends_on_htmx_and_belongs_to_one_person(

@@ -68,30 +68,24 @@ def test_nothing_is_told_apart_where_no_difference_holds() -> None:
 
 
 def test_fewer_sets_still_say_nothing_of_how_surely() -> None:
-    assert ranked({"alder": [0.8] * 3, "birch": [0.4] * 3}).sentence() == (
-        "alder is ahead (80 %, next 40 %). There are too few document sets to test it."
-    )
+    said = "alder is ahead (80 %, next 40 %). There are too few document sets to test it."
+    assert ranked({"alder": [0.8] * 3, "birch": [0.4] * 3}).sentence() == said
+    tied = ranked({"alder": [0.8] * 3, "birch": [0.8] * 3, "cedar": [0.1] * 3}).sentence()
+    assert tied == "alder and birch are tied for first. There are too few document sets to test it."
 
 
 def test_an_unchecked_judge_makes_nobody_the_best() -> None:
     clear = ranked({"alder": [1.0] * 8, "birch": [0.8, 0.9] * 4})
-    assert (
-        clear.sentence("an unchecked judge")
-        == "alder is ahead (100 %, next 85 %), judged by an unchecked judge."
-    )
+    by = "an unchecked judge"
+    assert clear.sentence(by) == "alder is ahead (100 %, next 85 %), judged by an unchecked judge."
     checked = Basis("coverage", "judge + corrections", WITHOUT_JUDGE, right=6, answered=20)
-    assert clear.sentence(checked.judged_by) == (
-        "alder is ahead (100 %, next 85 %), judged by a judge that was right on 6 of 20 sampled claims."
-    )
+    said = "alder is ahead (100 %, next 85 %), judged by a judge that was right on 6 of 20 sampled claims."
+    assert clear.sentence(checked.judged_by) == said
     near = ranked({"alder": [0.42, 0.39] * 4, "birch": EVEN, "cedar": [0.1] * 8})
-    assert near.sentence("an unchecked judge") == (
-        "alder is ahead (40.5 %, next 40.0 %), judged by an unchecked judge, but birch could be as good."
-    )
+    said = "alder is ahead (40.5 %, next 40.0 %), judged by an unchecked judge, but birch could be as good."
+    assert near.sentence(by) == said
     tied = ranked({"alder": [0.5] * 8, "birch": [0.5] * 8, "cedar": [0.1] * 8})
-    assert (
-        tied.sentence("an unchecked judge")
-        == "alder and birch are tied for first, judged by an unchecked judge."
-    )
+    assert tied.sentence(by) == "alder and birch are tied for first, judged by an unchecked judge."
 
 
 def test_one_system_alone_and_none_at_all() -> None:

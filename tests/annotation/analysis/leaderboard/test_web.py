@@ -285,7 +285,5 @@ def test_nothing_is_shown_until_everything_is_computed(
 
 def test_a_score_that_no_sample_is_about_can_be_drawn(world: World, vic: Client) -> None:
     Score.objects.filter(summary=world.summaries["port", "birch"]).update(conciseness=0.4)
-    assert (
-        "Which system is best by conciseness?"
-        in vic.get("/p/harbour/scores/?by=conciseness").content.decode()
-    )
+    ranked = vic.get("/p/harbour/scores/?by=conciseness").content.decode()
+    assert "Which system is best by conciseness?" in ranked

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.utils import timezone
+
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.assessing.services.assign import assign
+from annotation.models import Project
 from annotation.reviewing.services.review import override
 from annotation.sampling.services.sample_checks import sample_checks
 from tests.annotation.cast import add_imported_verdict
@@ -29,7 +32,7 @@ def test_the_overview_counts_what_is_there(world: World, signed_in: SignIn) -> N
 def test_an_assessor_with_open_work_sees_no_leaderboard(world: World, signed_in: SignIn) -> None:
     world.ana.memberships.update(roles=["assessor", "viewer"])
     client = signed_in(world.ana)
-    assert client.get("/p/harbour/").context["excerpt"] is not None
+    assert b'data-low="0" data-high="80"' in client.get("/p/harbour/").content
     assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     page = client.get("/p/harbour/")
     assert page.context["excerpt"] is None
@@ -92,6 +95,13 @@ def test_decided_by_people_counts_decisions_too(world: World, signed_in: SignIn)
     decide_check(check=world.check("alder", 2), by=world.cleo, label="unsure", reason="Half of it.")
     page = signed_in(world.mona).get("/p/harbour/")
     assert "people answered 2 of 6 checks" in " ".join(page.content.decode().split())
+
+
+def test_an_archived_project_says_so_and_its_owner_can_open_it(world: World, signed_in: SignIn) -> None:
+    Project.objects.update(archived_at=timezone.now())
+    pages = [signed_in(person).get("/p/harbour/").content for person in (world.olga, world.vic)]
+    assert [b"Archived: nothing here changes." in page for page in pages] == [True, True]
+    assert [b">Unarchive<" in page for page in pages] == [True, False]
 
 
 def test_an_empty_project_says_how_to_fill_it(world: World, signed_in: SignIn) -> None:

@@ -75,6 +75,7 @@ def test_htmx_gets_the_form_with_what_was_saved(mona: Client) -> None:
         {"blend_human_weight": "1.5"},
         {"name": ""},
         {"assessors_per_set": "21"},
+        {"description": "Read slowly." * 400},
     ],
 )
 def test_a_rule_out_of_range_is_refused_and_what_was_typed_kept(
