@@ -1,7 +1,6 @@
-"""Take the pictures of README and the tutorial.
+"""Take the pictures of README.
 
-From a running demo: `python -m tests.shots http://127.0.0.1:8000 docs`. The pictures of the tutorial need the setup
-link of an empty installation: `python -m tests.shots http://127.0.0.1:8000/setup/SECRET/ docs`.
+From a running demo: `python -m tests.shots http://127.0.0.1:8000 docs`.
 """
 
 import re
@@ -16,7 +15,6 @@ from playwright.sync_api import Browser, Page, ViewportSize
 
 from tests import browser as browsers
 
-DOCS = Path(__file__).parents[1] / "docs"
 # Small enough to be readable in a picture with a third of a page's width.
 SCREEN: ViewportSize = {"width": 1000, "height": 620}
 
@@ -88,36 +86,7 @@ SHOTS: dict[str, Shot] = {
 }
 
 
-def tutorial(link: str, folder: Path) -> None:
-    """Do the steps of the tutorial, and take the picture of each step that has one."""
-
-    with browsers.running() as browser:
-        page = browser.new_page(viewport=SCREEN, device_scale_factor=1, color_scheme="light")
-        page.set_default_timeout(browsers.PATIENCE_MS)
-        page.goto(link)
-        page.locator("#username").fill("nora")
-        page.get_by_label("Password", exact=True).fill("six tall harbours")
-        page.get_by_label("Repeat password").fill("six tall harbours")
-        page.get_by_role("button", name="Create account").click()
-        page.get_by_role("link", name="New project").click()
-        page.get_by_label("Name", exact=True).fill("First study")
-        page.get_by_role("button", name="Create project").click()
-        page.get_by_label("Choose files").set_input_files(DOCS / "example.csv")
-        page.get_by_role("button", name="Continue").click()
-        page.get_by_role("button", name="Import", exact=True).click()
-        page.get_by_role("link", name="Next: Judge").click()
-        page.get_by_role("button", name="Use lexical").click()
-        page.get_by_role("button", name="Start", exact=True).click()
-        page.get_by_role("link", name="View ranking").click()
-        page.get_by_role("link", name="birch").first.wait_for()
-        wait_for_statistics(page)
-        page.screenshot(path=folder / "tutorial-ranking.png")
-
-
 def main(address: str, folder: str) -> None:
-    if "/setup/" in address:
-        tutorial(address, Path(folder))
-        return
     with browsers.running() as browser:
         for name, shot in SHOTS.items():
             with signed_in(browser, address, shot) as page:

@@ -29,20 +29,14 @@ def _named(row: Row) -> str:
 
 
 BY_KEY: dict[Key, Row] = {_key(row): row for row in ROWS}
-SUMMARIES = pytest.mark.parametrize("row", ROWS, ids=_named)
 PERCENTS = pytest.mark.parametrize(
     "judged", JUDGMENTS["unit_percents"], ids=lambda judged: f"{_named(judged)}-{judged['assessor']}"
 )
-OVERRIDES = pytest.mark.parametrize("override", JUDGMENTS["overrides"], ids=_named)
 
 
 def _documents(row: Row) -> list[str]:
     document = row["document"]
     return document if isinstance(document, list) else [document]
-
-
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text.casefold()))
 
 
 def _errors() -> list[tuple[str, int, str, str | None]]:
@@ -53,20 +47,6 @@ def _errors() -> list[tuple[str, int, str, str | None]]:
         flags=re.MULTILINE,
     )
     return [(name, int(target or 60), summary, source or None) for name, target, summary, source in cells]
-
-
-def test_rows_of_a_set_agree_on_what_they_share() -> None:
-    shared = {json.dumps([row["document_id"], row["document"], row["metadata"]]) for row in ROWS}
-    references = {(row["reference_id"], row["reference"], row["reference_author"]) for row in ROWS}
-    assert len(shared) == len({row["document_id"] for row in ROWS})
-    assert len(references) == len({row["reference_id"] for row in ROWS})
-
-
-@SUMMARIES
-def test_sentences_are_plain_enough_to_be_counted_by_eye(row: Row) -> None:
-    for text in (row["reference"], row["summary"]):
-        by_eye = re.split(r"(?<=[.])\s+", text) if text else []
-        assert split_sentences(text, row["language"]) == by_eye
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row["system"] == "lead"], ids=_named)
@@ -97,14 +77,6 @@ def test_every_cedar_summary_but_one_has_an_error() -> None:
 
 
 @PERCENTS
-def test_percents_are_steps_of_the_scale_one_per_model_unit(judged: Row) -> None:
-    row = BY_KEY[_key(judged)]
-    units = split_sentences(row["reference"], row["language"])
-    assert len(judged["percents"]) == len(judged["marks"]) == len(units)
-    assert set(judged["percents"]) <= {0, 20, 40, 60, 80, 100}
-
-
-@PERCENTS
 def test_marks_name_summary_units_exactly_where_something_is_expressed(judged: Row) -> None:
     row = BY_KEY[_key(judged)]
     summary_units = range(1, len(split_sentences(row["summary"], row["language"])) + 1)
@@ -129,14 +101,3 @@ def test_assessors_judge_once_and_agree_on_most_units_but_not_all() -> None:
     assert len(pairs) * 0.6 < same < len(pairs)
     # Answers that differ by more than the project's threshold are disputed.
     assert sum(abs(ana - ben) > 20 for ana, ben in pairs) == 4
-
-
-@OVERRIDES
-def test_override_matches_one_sentence_of_its_reference(override: Row) -> None:
-    row = BY_KEY[_key(override)]
-    wanted = _words(override["match"])
-    matching = [s for s in split_sentences(row["reference"], row["language"]) if wanted <= _words(s)]
-    assert len(matching) == 1
-    assert override.get("by", "cleo") in {"cleo", "ben", "dora"}
-    assert override["label"] in {"yes", "no", "unsure"}
-    assert override["reason"]

@@ -66,21 +66,9 @@ ROWS = {
         "document_id,document,system,summary\nd1,The ferry was late.,v1,\"['It was late.'\n 'It left.']\"\n",
         "line 2, summary: is a list or an object",
     ),
-    "what a pipeline returns, as Python writes it": (
-        "document_id,document,system,summary\nd1,The ferry was late.,v1,\"[{'summary_text': 'It was late.'}]\"\n",
-        "line 2, summary: is a list or an object",
-    ),
-    "a list with an empty item": (
-        "document_id,document,reference,system,summary\nd1,The ferry was late.,\"['Late.', None]\",v1,Late.\n",
-        "line 2, reference: is a list or an object",
-    ),
     "documents by their files' names": (
         "document_id,document,system,summary\nd1,articles/d1.txt,v1,It was late.\n",
         "line 2, document: is 'articles/d1.txt', the name of a file and not its text. Put the text there.",
-    ),
-    "a none system": (
-        "document_id,document,system,summary\nd1,The ferry was late.,None,It was late.\n",
-        "line 2, system: is 'None', which tables hold in place of an empty cell. Write the text or another name",
     ),
     "a nan system in a nested line": (
         json.dumps(NESTED | {"systems": [{"system": "N/A", "summary_text": "Late."}]}),
