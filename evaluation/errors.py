@@ -5,16 +5,6 @@ A missing answer of a judge is not an error: the item is *unscored* (None) and h
 
 from typing import ClassVar
 
-# ValueError
-# └── EvaluationError          evaluation_error
-#     ├── InvalidBudget        invalid_budget     a length below 0 or a target length below 1
-#     ├── InvalidPercent       invalid_percent    a percent, share or threshold outside its range
-#     ├── InvalidWeight        invalid_weight     a negative or non-finite weight
-#     ├── InvalidLabel         invalid_label      a label that no check can have
-#     ├── InvalidMark          invalid_mark       a mark on a unit that does not exist
-#     ├── LengthMismatch       length_mismatch    two lists have different lengths
-#     └── JudgeError           judge_error        a judge could not be built or asked (see evaluation.judging)
-
 
 class EvaluationError(ValueError):
     """The base class: the input cannot be scored."""

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, ViewportSize
 
 from tests import browser as browsers
 
-# Small enough to be readable in a picture with a third of a page's width.
+# The window is small, so that its text can be read when the picture is shown at a third of the page's width.
 SCREEN: ViewportSize = {"width": 1000, "height": 620}
 
 

@@ -365,7 +365,7 @@ class Listing:
 
     @property
     def narrows_more(self) -> bool:
-        """Return True if a filter after the first two, which the page folds away, is in use."""
+        """Return True if a filter that the page folds away, that is, one after the first two, is in use."""
         return any(each.name in self._chosen for each, _, _ in self.selects[2:])
 
     def _options(self, one: Filter) -> Sequence[tuple[str, str]]:

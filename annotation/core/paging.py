@@ -58,10 +58,11 @@ def place_of(
 def parts_after(
     rows: QuerySet[Listed], order: Sequence[str], place: Sequence[Any]
 ) -> Iterator[QuerySet[Listed]]:
-    """Split the rows after a place in this order into at most MOST_PARTS consecutive parts.
+    """Split the rows after `place`, the values of the columns in `order`, into at most MOST_PARTS consecutive parts.
 
     An index finds the first row of each part. With a single condition, the database would also read all earlier rows
-    that have the same first columns; the last columns of a long order separate few rows and share a part.
+    that have the same first columns. The last columns of a longer order share a part, because few rows have equal
+    values in all columns before them.
     """
     columns = [name.removeprefix("-") for name in order]
     last = min(max(len(order) - 2, 0), MOST_PARTS - 1)

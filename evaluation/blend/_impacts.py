@@ -19,8 +19,7 @@ def flip_impacts(
     """Compute for each claim the largest change of the summary's coverage that another answer could make.
 
     The keys are the ids of the references' claims, or of the documents' claims without a reference; the values are in
-    [0, 1]. The impact is 0 if the coverage of the claim's unit comes from percents alone or from a rule. Another answer
-    to a scored claim adds or removes one yes among the unit's scored claims; an unscored claim may get either answer.
+    [0, 1]. The impact is 0 if an adjudicator, a rule, or percents with the blend `human_first` decide the claim's unit.
     The summary's own claims are omitted, because they change only alignment. `result` is the summary's score, if the
     caller has it already.
     Example: the only claim of one unit out of four equal ones has the impact 0.25.

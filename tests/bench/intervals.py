@@ -1,9 +1,9 @@
-"""The share of nominal 95 % intervals that contain the true value, in simulated studies of 4 systems.
+"""The share of nominal 95 % intervals that contain the true mean, in simulated studies of four systems.
 
 A study samples its document sets from a population whose mean coverage is known by integration. Claims of a set are
-harder or easier together; the judge's probabilities are noisy, biased, and for one system nearly worthless. People
-answer two claims per document set, sampled within each system, uniformly or more if the judge is unsure. A study
-counts by the share of its systems whose interval contains the population's mean.
+similarly hard. The judge's probabilities are noisy, biased, and for one system nearly worthless. People answer a random
+sample of two claims per document set and system on average. It is uniform, or has more claims where the judge is
+unsure.
 """
 
 from dataclasses import dataclass

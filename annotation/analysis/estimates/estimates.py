@@ -1,6 +1,7 @@
-"""Estimating people's answers to all claims from random samples and the judge's answers.
+"""Estimates of the averages that people would give, from random samples of people's answers and the judge's answers.
 
-Only answers to sampled checks are used, because people who choose claims themselves prefer claims that look wrong.
+Answers to other checks or summaries are ignored: people who choose for themselves prefer claims that look wrong, so
+their answers would bias the estimate.
 """
 
 from __future__ import annotations

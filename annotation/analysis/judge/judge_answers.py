@@ -136,7 +136,10 @@ def _majority(answers: Sequence[CheckAnswer]) -> str | None:
 
 
 def _basis(project: Project, side: str, answered: Mapping[int, object]) -> tuple[AnswerBasis, dict[int, str]]:
-    """Determine the population of people's answers on one side, and load the answers of finished samples."""
+    """Return the checks that people's answers on one side represent, and the labels of the sampled answers by check.
+
+    The labels are empty if all checks are answered or no sample is finished.
+    """
     in_force = eligible(project, side)
     frame = in_force.count()
     of_side = partial(AnswerBasis, sides=(side,))

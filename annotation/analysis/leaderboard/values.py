@@ -81,12 +81,12 @@ IN_GENERAL = ", less often for a system that the judge favours"
 class Basis:
     """The source of a score's values, the same for all systems of a table.
 
-    - `column`: the name of the value that is shown
-    - `name`: the name of the value on screen; "" for scores that need no answers
+    - `column`: the key of the value that is shown, such as `coverage_estimate`
+    - `name`: the source in words, such as "judge + corrections"; "" for scores that need no answers
     - `caption`: a sentence about what the value's intervals cover
     - `is_unchecked`: True if the value comes from a judge and there is no finished random sample of people's answers
-    - `right`: the number of sampled claims on which the judge was right, of those that people `answered`; 0 unless the
-      value comes from a checked judge
+    - `answered`, `right`: the number of sampled claims that people answered, and on how many the judge was right;
+      both are 0 unless the value comes from a checked judge
     """
 
     column: str

@@ -30,7 +30,10 @@ PREFIX = "value-"
 @screen("GET")
 @never_cache
 def rate_summaries(request: Request, slug: str) -> HttpResponse:
-    """Show the next summary with open questions; with `after` in the address, the next one behind that summary."""
+    """Show the next summary that has questions for this reviewer.
+
+    With the id of a summary as `after` in the address, the search starts behind this summary.
+    """
     room = enter(request, slug, Verb.REVIEW, here="review")
     return _show(request, room, after=request.GET.get("after", ""))
 

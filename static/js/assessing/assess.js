@@ -175,7 +175,7 @@
     }
   }
 
-  // Shows the value that the assessor chose in a conflict.
+  // Resolves a conflict: sends the assessor's value again, or shows the server's newer value.
   function settle(entry, isMine) {
     acts.choose(entry, { isMine });
     const item = items.find(({ key }) => key === entry.key);

@@ -1,4 +1,5 @@
-// The summary units of a page: which are marked for the current unit, which are highlighted, and their chips.
+// Shows for each summary unit whether it is marked for the current reference unit, whether it is highlighted, and the
+// numbers (chips) of the reference units for which it is marked.
 class Summaries {
   #all;
 

@@ -97,7 +97,7 @@ def test_the_page_sorts_by_links_and_htmx_gets_the_list_alone(viewer: Viewer, si
     assert 'aria-sort="descending"' in page
     (turned,) = re.findall(r'href="([^"]+sort=created_at)"', page)
     sorted_page = client.get(turned).content.decode()
-    assert sorted_page.index("Act 0") < sorted_page.index("Act 4")
+    assert sorted_page.index("Acted 0") < sorted_page.index("Acted 4")
     assert 'aria-sort="ascending"' in sorted_page
     assert client.get(LOG, headers=HTMX).content.decode().lstrip().startswith('<section id="list-events"')
     assert "Nothing found" in client.get(f"{LOG}?q=nowhere").content.decode()

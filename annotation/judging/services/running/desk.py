@@ -51,11 +51,13 @@ Due = tuple["RowDesk", Any]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The stored rows of document sets that are judged together.
+    """What the desks of a turn share: texts, run, judge, and what the database has already.
 
-    By kind of value, `rows` has the group of work through which the worker writes such values. New claims and questions
-    are added to `claims` and `questions`. `criteria` has the criteria that the judge answers, by name. `scored` has the
-    keys of summaries with a score. `checked` has, for each empty summary, the claims with checks.
+    - `rows`: by kind of value, the queue that writes such values together
+    - `claims`, `questions`: the current ones; new ones are added during the turn
+    - `criteria`: the criteria that the judge answers, by name
+    - `scored`: the keys of summaries with a score
+    - `checked`: by the key of an empty summary, the keys of the claims that have a check
     """
 
     texts: TextsToJudge

@@ -119,7 +119,7 @@ LATE_YES, ONE_OF_FOUR, ALL_WRONG = (
         ("all", [RIGHT] * 9 + [LATE_YES], "yes"),
         # The judge is right on 34 of 40, and says yes too often in 6 of 10 sets.
         ("sample", [RIGHT] * 4 + [LATE_YES] * 6, "shifted"),
-        # The judge is right on 20 of 40, as always yes would be.
+        # The judge is right on 20 of 40, as a judge that always says yes would be.
         ("sample", [RIGHT] * 5 + [ALL_WRONG] * 5, "no"),
         ("chosen", [RIGHT] * 9 + [LATE_YES], "unknown"),
         # Three sets give no interval.

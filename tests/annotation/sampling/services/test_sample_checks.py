@@ -165,8 +165,7 @@ def test_a_cancelled_sample_asks_nobody_and_enters_no_estimate(world: World) -> 
         override(check=row.check_row, by=world.rex, label="no")
     assert estimates(world.project).at(None).newer is None
     assert [each.sample_id for each in samples(world.project)] == [earlier.public_id]
-    # The cancelled sample's answers still count in the scores, and the sample no longer prevents showing the judge's
-    # verdict.
+    # A cancelled sample no longer prevents showing the judge's verdicts.
     change_project(project=world.project, by=world.olga, reveal="shown")
 
 
