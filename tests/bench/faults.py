@@ -283,7 +283,7 @@ def _fill_database_disk(world: World) -> None:
     end = time.monotonic() + AWAY_SECONDS
     while _tried(_held_any) is None:
         if time.monotonic() > end:
-            # PostgreSQL ends if it cannot write its log; whoever frees the disk must start it again.
+            # PostgreSQL ends if it cannot write its log, so start it again after the disk is free.
             world.database.restart()
 
 

@@ -34,7 +34,7 @@ NUMBERS: Mapping[str, tuple[Callable[[str], float], str, str]] = {
     "max_cost": (float, WRONG_CAP, "invalid_cap"),
     "repeat_share": (float, WRONG_SHARE, "invalid_share"),
 }
-"""How each number of a form is read, with the message and the code of the refusal."""
+"""For each number of a form: the function that reads it, and the message and the code of a refusal."""
 
 
 def start_run(

@@ -36,7 +36,7 @@ SENTENCES = {
 """Sentences about verbs; the braces name values of the event. Other verbs are shown in the past tense."""
 
 PAST = {"cancel": "cancelled", "make": "made", "split": "split", "stop": "stopped", "take": "took"}
-PAST |= {"teach": "taught", "withdraw": "withdrew", "write": "wrote"}
+PAST |= {"give": "gave", "teach": "taught", "withdraw": "withdrew", "write": "wrote"}
 
 
 def sentence(event: Event) -> str:
@@ -99,7 +99,7 @@ EVENTS = List(
     ),
     columns=(
         Column("created_at", kind=Kind.MOMENT, head="When (UTC)", order="pk"),
-        Column("actor", "actor.username", head="Who", search=True, missing="the operator"),
+        Column("actor", "actor.username", head="Who", search=True, missing="Coverdict"),
         Column("sentence", sentence, head="What happened", cell="projects/event_log/_sentence.html"),
         Column("verb", search=True),
         Column("target_kind", search=True),

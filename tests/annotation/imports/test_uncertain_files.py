@@ -1,4 +1,4 @@
-"""Files that are easily misread are read correctly or refused with a remedy, by command, API and gate alike."""
+"""Files that are easy to misread: command, API and gate read each correctly, or refuse it and say what to do."""
 
 from __future__ import annotations
 

@@ -503,6 +503,6 @@ def test_a_save_and_a_close_at_once_leave_nothing_half_done(world: World) -> Non
         assert (saving.code, first.percent) == ("closed", 20)
     else:
         assert first.percent == 100
-    # The current value counts, whoever saved it. Unit 2 has 20 %.
+    # The current value counts, even if another person saved it. Unit 2 has 20 %.
     score = world.summaries["port", "alder"].score
     assert score.coverage == pytest.approx((first.percent / 100 + 0.2) / 2)  # type: ignore[operator]

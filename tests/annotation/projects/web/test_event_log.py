@@ -27,12 +27,13 @@ def test_the_page_lists_events_newest_first_page_by_page(world: World, signed_in
     olga = signed_in(world.olga)
     assert "No entries yet." in olga.get(ROOM).content.decode()
     log(project=world.other_project, actor=world.dan, verb="elsewhere", target=world.other_project)
-    happened(world, *(f"act {number}" for number in range(60)), "<b>")
+    happened(world, *(f"act {number}" for number in range(60)), "<b>", "give back")
     page = olga.get(ROOM).content.decode()
     (older,) = re.findall(r'rel="next" href="([^"]+)"', page)
     rest = olga.get(older).content.decode()
-    # The pages have 50 and 11 rows of events, and each page also has a head row and a foot row.
-    assert (page.count("<tr>"), rest.count("<tr>")) == (52, 13)
+    # The pages have 50 and 12 rows of events, and each page also has a head row and a foot row.
+    assert (page.count("<tr>"), rest.count("<tr>")) == (52, 14)
+    assert "Gave back" in page
     assert "&lt;b&gt;" in page
     assert "<b>" not in page
     assert re.search(r'<span class="muted">n</span> <span\s+dir="auto">act 0</span>', rest)
