@@ -68,8 +68,9 @@ def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = Tru
         "HOST": unquote(str(config.get("HOST") or "")),
         "OPTIONS": {
             "connect_timeout": POSTGRESQL_CONNECT_SECONDS,
-            # Prepare hand-written statements only if connections are stable: a pooler that exchanges connections
-            # would lose prepared statements.
+            # Planning a statement often takes longer than running it, so PostgreSQL keeps the plans of a connection. A
+            # pooler that exchanges connections would lose prepared statements.
+            "server_side_binding": server_side_cursors,
             "prepare_threshold": USES_BEFORE_PREPARED if server_side_cursors else None,
             **options,
         },

@@ -16,7 +16,6 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from django.db import connection
-from django.db.backends.utils import CursorWrapper
 from django.db.models import DateTimeField, Field, JSONField, Model
 from django.utils import timezone
 
@@ -82,30 +81,9 @@ def named(kind: type[Row], **columns: object) -> Row:
 
 def rows(statement: str, values: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """Run a statement with placeholders for `values`, and return its rows."""
-    with kept_plan() as cursor:
+    with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return list(cursor.fetchall())
-
-
-def kept_plan() -> CursorWrapper:
-    """Open a cursor for statements that PostgreSQL plans only once per connection, because planning can take longer
-    than running.
-
-    The values are sent separately from the statement. Other databases, and connections that log queries, get a normal
-    cursor.
-    """
-    if connection.vendor != "postgresql" or connection.queries_logged:
-        return connection.cursor()
-    # Import here, because this module needs psycopg, which installations with SQLite lack.
-    from django.db.backends.postgresql.base import ServerBindingCursor  # noqa: PLC0415
-
-    connection.ensure_connection()
-    line = connection.connection
-    of_others, line.cursor_factory = line.cursor_factory, ServerBindingCursor
-    try:
-        return connection.cursor()
-    finally:
-        line.cursor_factory = of_others
 
 
 def places(values: Sized) -> str:

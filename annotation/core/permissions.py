@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from django.conf import settings
 from django.db.models import Model, QuerySet
 
-from annotation.core.by_hand import Part, kept_plan
+from annotation.core.by_hand import Part, rows
 from annotation.core.refusals import NotAllowed, NotFound
 from annotation.models import Judge, Membership, Project, Role
 
@@ -180,9 +180,8 @@ def roles_in(person: Person, project: Project) -> frozenset[Role]:
         return frozenset()
     if person.is_superuser:
         return frozenset(Role)
-    with kept_plan() as cursor:
-        cursor.execute(_ROLES, [project.pk, person.pk])
-        return frozenset(Role(role) for (roles,) in cursor.fetchall() for role in json.loads(roles))
+    found = rows(_ROLES, [project.pk, person.pk])
+    return frozenset(Role(role) for (roles,) in found for role in json.loads(roles))
 
 
 def verbs_there(standing: Standing, project: Project) -> frozenset[Verb]:
@@ -213,9 +212,8 @@ def standing_in(person: Person, project: Project) -> Standing:
     """Load the person's roles and blindness in a project, in one query."""
     if not person.is_authenticated:
         return Standing(roles=frozenset(), is_blind=False)
-    with kept_plan() as cursor:
-        cursor.execute(f"SELECT {STANDING}", standing_values(person, project))
-        return _standing(person, *cursor.fetchone())
+    [found] = rows(f"SELECT {STANDING}", standing_values(person, project))
+    return _standing(person, *found)
 
 
 def standing_values(person: Person, project: Project) -> dict[str, int | None]:
@@ -315,19 +313,17 @@ def project_verbs_and(
 def _entered(
     person: Person, slug: str, verb: Verb, beside: str = "", join: str = "", **more: str
 ) -> tuple[Project, frozenset[Verb], Iterator[object]]:
-    with kept_plan() as cursor:
-        statement = _ENTERED.format(
-            standing=_STANDING.format(project="project.id"),
-            project=_PROJECT.columns,
-            judge=_JUDGE.columns,
-            beside=beside,
-            join=join,
-        )
-        cursor.execute(statement, {"person": person.pk, "slug": slug, **more})
-        found = cursor.fetchone()
-    if found is None:
+    statement = _ENTERED.format(
+        standing=_STANDING.format(project="project.id"),
+        project=_PROJECT.columns,
+        judge=_JUDGE.columns,
+        beside=beside,
+        join=join,
+    )
+    found = rows(statement, {"person": person.pk, "slug": slug, **more})
+    if not found:
         raise NotFound("There is no such project.")
-    roles, is_blind_now, *columns = found
+    roles, is_blind_now, *columns = found[0]
     values = iter(columns)
     project = _PROJECT.read(values)
     # Read the judge's values even if there is no judge, because the iterator must move on to the further columns.
