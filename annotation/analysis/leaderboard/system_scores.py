@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db.models import BigIntegerField
+from django.db.models import IntegerField
 from django.db.models.functions import Coalesce
 
 from annotation.core.paging import page_after
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from annotation.models import Project, System
 
 PAGE_SIZE = 20
-LAST_TARGET, LAST_VALUE = 2**31, 1e300
-"""Larger than every target length and score, so that rows without them are last."""
+LAST_TARGET, LAST_VALUE = 2**31 - 1, 1e300
+"""The largest integer of the column, and more than every score, so that rows without them are last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def scores_of_system(project: Project, system: System, *, by: str = "coverage", 
     """
     scores = Score.objects.filter(project=project, summary__system=system)
     placed = scores.select_related("summary__document_set").annotate(
-        target=Coalesce("summary__target_words", LAST_TARGET, output_field=BigIntegerField()),
+        target=Coalesce("summary__target_words", LAST_TARGET, output_field=IntegerField()),
         value=Coalesce(by, LAST_VALUE),
     )
     order = ("target", "value", "summary__document_set__external_id", "pk")
