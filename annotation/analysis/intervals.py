@@ -23,9 +23,10 @@ def has_interval(clusters: float, low: float | None = 0.0, high: float | None = 
 
 
 def shown(found: Found) -> Found:
-    """Remove the bounds of all estimates that must not be shown, in nested dataclasses and tuples.
+    """Remove the bounds that must not be shown from all estimates in nested dataclasses and tuples.
 
-    Bounds must not be shown if there are too few document sets or if both bounds are equal.
+    Bounds must not be shown if there are too few clusters or if both bounds are equal.
+
     Example: `shown(Estimate(0.5, 0.1, 0.9, clusters=3, draws=2000, seed=0)).low` is None.
     """
     if isinstance(found, Estimate):
@@ -52,10 +53,9 @@ def no_interval_in_words(clusters: int) -> str:
 
 
 def why_no_interval(clusters: int) -> str:
-    """Write why a figure has no interval if its number of document sets is known, but not the number of groups.
+    """Write why a figure has no interval, from its number of document sets alone.
 
-    >>> why_no_interval(12)
-    'no interval: all document sets give the same value, or there are too few groups'
+    >>> why_no_interval(12) 'no interval: all document sets give the same value, or there are too few groups'
     """
     return no_interval_in_words(clusters) or (
         "no interval: all document sets give the same value, or there are too few groups"

@@ -45,9 +45,7 @@ MAIL = "annotation.mail"
 """The name of the task that sends a mail."""
 BROKER_SECONDS = 2
 PAUSES_SECONDS = (5, 10, 20, 40)
-"""The pauses in seconds before the second and each further attempt. After the last of them, a job that
-fails is not tried again.
-"""
+"""The pauses in seconds before the second and each further attempt. A job has one attempt more than pauses."""
 REPORT_SECONDS = 0.5
 """The seconds between two writes of a job's progress."""
 REAPED_AT_ONCE = 500
@@ -269,7 +267,7 @@ _leaps = LeapWatch()
 def reap() -> None:
     """Return the jobs of dead workers to the queue. A job without attempts left has failed.
 
-    Workers may call it at any time and concurrently.
+    Concurrent calls are safe.
     """
     now = shared_now()
     if _leaps.has_leapt(now, by=lease_seconds() / 2):

@@ -365,7 +365,7 @@ class Listing:
 
     @property
     def narrows_more(self) -> bool:
-        """Return True if a filter that the page folds away, that is, one after the first two, is in use."""
+        """Return True if a filter after the first two, which the page folds away, is in use."""
         return any(each.name in self._chosen for each, _, _ in self.selects[2:])
 
     def _options(self, one: Filter) -> Sequence[tuple[str, str]]:
@@ -427,7 +427,7 @@ class Listing:
 
 
 def whole_number(text: str, name: str, *, least: int = 0, most: int) -> int:
-    """Read a whole number between `least` and `most` from a parameter. Raises Invalid with the field `name`."""
+    """Read a whole number between `least` and `most` from a parameter. Raises Invalid (field `name`) for other texts."""
     if not (text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most):
         raise Invalid(f"{name} is a whole number from {least} to {most:,}, not {text!r}.", field=name)
     return int(text)

@@ -1,8 +1,8 @@
 """Permissions: a table of roles and verbs that pages, API, commands and tests use.
 
 A person outside of a project gets the same answer as for a missing project. A person with open assessor work in a
-project is *blind* there: until they close their document sets, all verbs that reveal systems, others' answers or a
-judge's verdicts are forbidden, whatever their other roles are.
+project is *blind* there. No role of a blind person allows verbs that reveal systems, others' answers or a judge's
+verdicts.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ BLIND_VERBS = frozenset(
         Verb.CLOSE_PROJECT,
     }
 )
-"""The verbs that remain open to a person with open assessor work."""
+"""The verbs that a blind person may still use."""
 
 ARCHIVED_VERBS = frozenset(
     {
@@ -303,8 +303,8 @@ def project_verbs_and(
 ) -> tuple[Project, frozenset[Verb], Row | None]:
     """Return the project, the person's verbs, and a further row of the project, which is None if it does not exist.
 
-    `beside` says from which table the further row is read, with the alias `beside`; `name` is the row's public id.
-    Raises the errors of `project_for`.
+    `beside` has the columns of the further row, with the table alias `beside`; `name` is the row's public id. Raises
+    the errors of `project_for`.
     """
     join = _BESIDE.format(table=beside.table)
     project, verbs, values = _entered(person, slug, verb, f", {beside.columns}", join, name=name)

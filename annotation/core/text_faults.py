@@ -8,7 +8,7 @@ import unicodedata
 from annotation.core.refusals import Invalid
 
 MAX_TEXT_CHARACTERS = 1_000_000
-"""The longest single text, about the length of a long novel."""
+"""The maximum number of characters of one text."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -70,6 +70,6 @@ def _control_in(text: str, *, but: str = "") -> str | None:
 
 
 def printable(text: str) -> str:
-    """Cut a text to 300 characters for a message, and replace NUL and halves of surrogate pairs by U+FFFD."""
+    """Cut a text to at most 300 characters for a message, and replace NUL and halves of surrogate pairs by U+FFFD."""
     cleaned = _SURROGATE.sub("\ufffd", text.replace("\x00", "\ufffd"))
     return cleaned if len(cleaned) <= 300 else f"{cleaned[:297]}…"

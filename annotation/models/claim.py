@@ -34,8 +34,8 @@ def has_number(text: str) -> bool:
 
 
 def new_queue_key() -> int:
-    """Make a random position in [0, 2^62) for queues. It orders rows with equal values and reveals nothing about
-    them.
+    """Make a random position in [0, 2^62) for queues. The position orders rows with equal values and reveals nothing
+    about the rows.
     """
     return secrets.randbits(QUEUE_KEY_BITS)
 
@@ -333,7 +333,7 @@ class Check(PublicRow, Leased):
 class Verdict(Answer):
     """The answer of a judge, reviewer or adjudicator to a check.
 
-    A null label keeps an unusable answer of a judge with its reason; it does not count as a verdict.
+    A null label marks a judge's unusable answer, which does not count as a verdict.
     """
 
     # The field cannot be named `check`, because every Django model has a class method with this name.
@@ -404,7 +404,7 @@ class Verdict(Answer):
 SIDE_SCORES = {Check.Side.REFERENCE: "coverage", Check.Side.SUMMARY: "alignment"}
 """The score to which the answers of each side belong."""
 OF_CLAIMS = Q(side__in=tuple(SIDE_SCORES))
-"""Checks of claims; no figure combines them with the checks of closed questions."""
+"""Checks of claims, without the checks of closed questions."""
 SCORE_SIDES = {score: side for side, score in SIDE_SCORES.items()}
 
 

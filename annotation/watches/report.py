@@ -29,9 +29,9 @@ DOCUMENTS_SHOWN = 5
 REFERENCE, COMPARED, ALARM = "Reference", "Compared", "Alarm"
 LATER = (COMPARED, ALARM)
 RECENT = 2
-"""If so many latest periods with summaries have no value, nothing is known about the present."""
+"""If this many of the latest periods with summaries have no value, the present state is unknown."""
 MOST_TESTS = 2
-"""The anchors are asked at a period's end, and once more if the judge's server then names another model."""
+"""The maximum number of tests per period: one at its end, and one more if the judge's server names another model."""
 YEAR = timedelta(days=365)
 
 NOT_THE_JUDGE = "This rests on people's answers: the summaries or their documents changed, not the judge."
@@ -67,7 +67,7 @@ WATCHES = List(
 
 @dataclass(frozen=True, slots=True)
 class WatchPoint:
-    """A score in a period, with `answers` people's answers; None without a value.
+    """A score in a period. `answers` counts people's answers. `mean` is None without a value.
 
     `state` is "Reference", "Compared" or "Alarm", or says why the period is not compared. `total` counts all summaries
     of the period. The interval is a 95 % interval of documents; None below 10 documents.
@@ -185,7 +185,7 @@ def era_of(periods: Sequence[WatchPeriod]) -> list[WatchPeriod]:
 
 
 def watch_report(watch: Watch) -> WatchReport:
-    """Compare the periods of a watch with its reference. Two queries."""
+    """Compare the periods of a watch with its reference. Makes two queries."""
     periods = list(watch.periods.order_by("start"))
     era = era_of(periods)
     shown = [each for each in periods if era and each.start >= era[0].start]

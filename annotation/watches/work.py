@@ -1,8 +1,8 @@
 """The job of a watch: it closes periods, has them judged and sampled, repeats the anchors (known checks) and raises
 alarms.
 
-Each step is a transaction that holds the project and the job, so a killed worker leaves whole steps, and another worker
-continues with the next one. The constraint `watch_period_once` makes a second row of a period impossible.
+Each step is one transaction, so another worker can continue after a crash. The constraint `watch_period_once` makes a
+second row of a period impossible.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ if TYPE_CHECKING:
 
 ANCHORS = 150
 LOOKED_EVERY = timedelta(seconds=10)
-"""The pause between two looks of a worker at a watch."""
+"""The minimum pause between two jobs of a watch."""
 
 
 @transaction.atomic
 def ask_for_watches() -> None:
-    """Queue the jobs of the watches that are due. Workers may call it at any time and concurrently."""
+    """Queue the jobs of the watches that are due. Concurrent calls are safe."""
     has_rested = Q(job__finished_at=None) | Q(job__finished_at__lte=shared_now() - LOOKED_EVERY)
     live = Watch.objects.filter(archived_at=None, project__archived_at=None, project__deleted_at=None)
     again(Job.objects.filter(watch__in=live.filter(has_rested)))

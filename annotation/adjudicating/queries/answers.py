@@ -1,7 +1,7 @@
 """The answers to a dispute, without names and in a different order for each adjudicator.
 
-Letters replace the names, so that nobody knows which answer is the judge's. The order follows from a hash of the
-item, the adjudicator and the row. The page that explains a score shows the names.
+Letters replace the names, so that adjudicators cannot recognise the judge's answer. The order follows from a hash of
+the item, the adjudicator and the row. The page that explains a score shows the names.
 """
 
 from __future__ import annotations

@@ -123,8 +123,8 @@ def decide_unit(
     """Decide the percent (0 to 100) of a reference unit that the summary expresses.
 
     `unit` is a claim if claims replace units. Until the decision is withdrawn, its percent outranks every assessor's
-    percent. `seen` and the errors are the same as in `decide_check`. Raises Conflict also if the unit no longer
-    exists.
+    percent. `seen` and the errors are the same as in `decide_check`. Raises Conflict (code `newer_cut`) also if the
+    unit no longer exists.
     """
     project = comparison.summary.document_set.project
     require(by, project, Verb.ADJUDICATE)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TERMS_SHOWN = 8
 SAME_WEIGHT = 1e-3
-"""Two weights of composites that differ less are the same one."""
+"""Weights of composites that differ by less than this count as equal."""
 UnitFigure = Literal["value", "judge_share", "human_value", "human_share"]
 """The figure of a unit that enters a coverage score."""
 COVERAGES: tuple[tuple[str, str, UnitFigure], ...] = (

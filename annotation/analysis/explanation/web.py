@@ -152,7 +152,6 @@ def claims_of_system(request: Request, slug: str, system_id: str) -> HttpRespons
 
 @screen("GET")
 def compare(request: Request, slug: str) -> HttpResponse:
-    """Show two systems, by default the best two, or two judges, with the claims on which they differ."""
     if request.GET.get("of") == "judges":
         return _compare_judges(request, slug)
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
@@ -217,7 +216,6 @@ def compare(request: Request, slug: str) -> HttpResponse:
 
 
 def _compare_judges(request: Request, slug: str) -> HttpResponse:
-    """Show two judges, by default the deciding judge and another one."""
     room = enter(request, slug, Verb.VIEW_SCORES, here="judge")
     score = request.GET.get("by") or "coverage"
     judges = {judge.name: judge for judge in judges_of_runs(room.project)}

@@ -50,12 +50,15 @@ def teach_judge(
     """Create a copy of this judge with examples and the current guideline, and start its trial run.
 
     The trial judges only summaries with answers that can show the gain. If the judge has examples already, the copy is
-    made from the judge without examples.
+    made from its base judge.
 
-    Raises Invalid (code `no_examples`) if the judge is not a language model, if it has answered no check that people
-    decided, or if too few document sets (FEWEST_FOR_INTERVAL) have checks that can show the gain. These are checks that
-    both the judge and people answered, and that belong to a finished random sample; if people answered all checks, all
-    count. Also raises the errors of `start_run`.
+    Raises Invalid (code `no_examples`) in three cases:
+    - the judge is not a language model
+    - the judge has answered no check that people decided
+    - fewer than FEWEST_FOR_INTERVAL clusters have checks that can show the gain
+
+    Such a check has answers of the judge and of people, and belongs to a finished random sample. If people answered all
+    checks, the sample is not needed. Also raises the errors of `start_run`.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     lesson = lesson_of(project, judge)
@@ -124,7 +127,6 @@ class Measured:
 
 
 def _measured(project: Project, base: Judge) -> Measured:
-    """Load the sampled checks on which people can be compared with any version of the judge."""
     facts = check_facts(project)
     usable = {
         check

@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 class SliceCell:
     """A system in a slice. `mean` is None if the slice has fewer than 10 document sets of the system.
 
-    In that case `few` is the mean over these document sets, which is too uncertain to compare. `few` is None if there
-    are no such sets, or if the other cells show estimates.
+    `difference` is the system's lead over the other systems in the slice, minus its lead elsewhere. If `mean` is None,
+    `few` is the mean over the system's document sets, which is too uncertain to compare. `few` is None without such
+    sets, or if the other cells show estimates.
     """
 
     slice: str
@@ -88,7 +89,7 @@ class Slices:
 
     @property
     def worse(self) -> list[tuple[str, str]]:
-        """The system and slice of every cell that is worse than the system elsewhere."""
+        """Return the system and slice of every cell in which the system's lead is significantly smaller than elsewhere."""
         return [(row.system, cell.slice) for row in self.systems for cell in row.cells if cell.is_worse]
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 GROUP = "group"
 MOST_VALUES = 12
-"""The number of values of a key that are shown; rarer ones are together in `OTHER`."""
+"""The maximum number of values of a key that are shown; rarer values are together in `OTHER`."""
 OTHER, NO_VALUE = "other", "no value"
 PARTS = 4
 """The number of parts into which numbers are cut, at their quantiles."""

@@ -61,9 +61,7 @@ class GateField(NamedChoice):
 
 
 class GatesRow(serializers.Serializer[Gates]):
-    """The stages of a comparison: the criteria before the reference, the reference units, and the criteria after
-    them.
-    """
+    """The stages of a comparison: criteria before the reference, reference units, criteria after the reference."""
 
     before = GateField()
     units = GateField()
@@ -113,7 +111,7 @@ class LapsedRow(serializers.Serializer[LapsedSet]):
 
 
 class OwnDeskRow(serializers.Serializer[OwnDesk]):
-    """All of the caller's work in the project."""
+    """The caller's work in the project."""
 
     drafts = AssignmentRow(many=True, help_text="Started and not closed.")
     open = AssignmentRow(many=True, help_text="Not started.")
@@ -285,10 +283,9 @@ class AssignmentActs(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Save acts in order.
 
-        An act that repeats the current value changes nothing, so acts may be sent again. If an act is invalid, or
-        follows an older version (409, code `newer`, with `yours` and `theirs`), its own result has the refusal and
-        the other acts are saved. If the assignment is closed or unassigned (409 `closed` or `unassigned`), nothing is
-        saved.
+        An act that repeats the current value changes nothing, so acts may be sent again. An act is refused if it is
+        invalid, or if it follows an older version (409, code `newer`, with `yours` and `theirs`). The other acts are
+        saved. If the assignment is closed or unassigned (409 `closed` or `unassigned`), nothing is saved.
         """
         project = self.enter(Verb.ASSESS)
         assignment = own_assignment(project, self.person, public_id)

@@ -24,7 +24,7 @@ from annotation.models import (
 from annotation.models.judgment import ASKED_AT_PRESENT
 
 SHORT_TARGET = 10
-"""Summaries with a target up to this many words get no questions about the whole."""
+"""Summaries with a target length up to this get only the criteria about unmarked units."""
 
 Gate = Literal["none", "shut", "open", "done", "rule"]
 Stage = Literal["before", "units", "after", "done"]
@@ -157,7 +157,9 @@ class SummaryState:
 
     @property
     def is_judged(self) -> bool:
-        """Return True if every unit in all comparisons of the summary has a percent."""
+        """Return True if the criteria before the reference are answered and every unit of all comparisons has a
+        percent.
+        """
         return not self.is_before_open and all(piece.is_judged for piece in self.pieces)
 
     @property
@@ -199,7 +201,7 @@ class AssignmentProgress:
 
 @dataclass(slots=True, eq=False)
 class AssessingProgress:
-    """The progress of some assignments of one project, which a fixed number of queries loads."""
+    """The progress of some assignments of one project."""
 
     project: Project
     assignments: dict[int, AssignmentProgress]
@@ -401,7 +403,7 @@ def _rows(assignment_ids: Collection[int], readings: Collection[str]) -> list[_P
 
 
 def _summary_state(row: _ProgressRow, number: int, criteria: _Asked) -> SummaryState:
-    # A summary that has no units or is only a headline gets no questions about the whole text.
+    # A summary without units or with a short target gets only the criteria about unmarked units.
     is_asked = row.summary_units and (row.target_words is None or row.target_words > SHORT_TARGET)
     return SummaryState(
         number=number,

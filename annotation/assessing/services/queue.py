@@ -104,7 +104,7 @@ def give_back(*, assignment: Assignment, by: User) -> Assignment:
 def lapse_leases(*, project: Project | None = None) -> int:
     """Return sets with an expired lease to the queue, at most LAPSED_AT_ONCE, and return their number.
 
-    Workers may call it at any time and concurrently.
+    Concurrent calls are safe.
     """
     now = shared_now()
     expired = _expired(now)

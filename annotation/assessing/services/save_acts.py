@@ -63,9 +63,9 @@ class ActResult:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The results of acts in order, and the stages of the comparisons that they changed.
+    """The results of acts in order, and the stages of all comparisons of the summaries that the acts name.
 
-    `slips` has an entry for each saved unit act; it is "" unless the judgment looks like a mistake.
+    `slips` has an entry for each saved unit act: a warning if the judgment looks like a mistake, otherwise "".
     """
 
     results: tuple[ActResult, ...]
@@ -78,10 +78,10 @@ class Saved:
 def save_acts(*, assignment: Assignment, by: User, acts: Sequence[Act], all_or_none: bool = False) -> Saved:
     """Save acts in order. An act that repeats the current value changes nothing, so acts may be sent again.
 
-    If an act is invalid or follows an older version, its own result has the refusal and the other acts are saved.
-    With `all_or_none`, the first refusal is raised and nothing is saved. Scores do not change until the assignment is
-    closed. Raises Conflict (`closed`, `unassigned`, `busy`) if the assignment takes no answers, and NotFound for
-    another person's assignment.
+    If an act is invalid or follows an older version, its own result has the refusal and the other acts are saved. With
+    `all_or_none`, the first refusal is raised and nothing is saved. Scores do not change until the assignment is
+    closed. | Raises Conflict if the assignment is closed or unassigned, or (code `busy`) changes at the same time.
+    Raises NotFound for another person's assignment, and the errors of `require`.
     """
     enter(assignment, by)
     if all_or_none:
@@ -152,7 +152,7 @@ class _Saving:
 
     @classmethod
     def of(cls, assignment: Assignment, acts: Sequence[Act]) -> _Saving:
-        # Other summaries of a large set would cost a save most of its time.
+        # Load only the summaries of these acts, because loading all summaries of a large set is slow.
         named, project = {act.reading_id for act in acts}, assignment.document_set.project
         here = AssessingProgress.read(project, [assignment.pk], readings=named).of(assignment.pk)
         found = (here.pieces.get(act.reading_id) for act in acts)

@@ -20,7 +20,7 @@ def seal(text: str, *, purpose: str) -> str:
 
 
 def unseal(sealed: str, *, purpose: str) -> str | None:
-    """Decrypt a text. Returns None if another key or another purpose was used to encrypt it."""
+    """Decrypt a text. Returns None if the text was not encrypted with one of the keys and this purpose."""
     try:
         return _lock(purpose).decrypt(sealed).decode()
     except InvalidToken:

@@ -18,7 +18,7 @@ from annotation.projects.services.invite import hash_of
 def open_invitation(secret: str) -> Invitation:
     """Return the invitation with this secret if it is still valid.
 
-    Raises NotFound for an unknown secret, and Conflict (codes `used`, `revoked`, `expired`).
+    Raises NotFound for an unknown secret or a deleted project, and Conflict (code `used`, `revoked` or `expired`).
     """
     return _usable(
         Invitation.objects.select_related("project", "by").filter(secret_hash=hash_of(secret)).first()

@@ -35,7 +35,7 @@ ORDER BY verdict.id
 _PROJECT, _CHECK = Part(Project, "project"), Part(Check, "annotation_check")
 _CLAIM, _LOOK, _VERDICT = Part(Claim, "claim"), Part(Look, "look"), Part(Verdict, "verdict")
 _FACTS = 4
-"""The number of columns before those of the rows."""
+"""The number of columns before the columns of the rows."""
 
 
 @dataclass(frozen=True, slots=True)

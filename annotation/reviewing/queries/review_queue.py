@@ -336,8 +336,8 @@ def checks_list(is_hidden: Sight, *, only: str = "", side: str = "") -> List:
     )
 
 
-# In the queue, others' answers are hidden until the viewer has answered, even from people who may see everything,
-# unless the project shows verdicts at once.
+# In the queue, others' answers are hidden from everybody until their own answer, unless the project shows verdicts at
+# once.
 _AT_DESK = checks_list(
     lambda viewer: viewer.project.reveal != Project.Reveal.SHOWN, only=Only.WAITING, side=CLAIMS
 )
@@ -354,7 +354,7 @@ QUEUE = replace(
 
 
 def sampled(public_id: str) -> List:
-    """Build the queue of a random sample. A check stays in it until it has a blind answer."""
+    """Build the queue of a random sample. A check stays in the queue until it has a blind answer."""
 
     def rows(viewer: Viewer) -> QuerySet[Any]:
         # A subquery instead of a join, so that an index has the sample's checks in their order.
@@ -376,7 +376,7 @@ def queue_of(given: Mapping[str, str]) -> List:
 class SampleLeft(NamedTuple):
     """A random sample. `left` is the number of its checks that this viewer can answer blind.
 
-    `of_others` is the number of the other unanswered checks: the viewer has seen the judge's verdicts on them.
+    `of_others` is the number of other unanswered checks, which the viewer cannot answer blind.
     """
 
     sample: CheckSample
@@ -394,16 +394,13 @@ def left_in(sample: CheckSample, viewer: Viewer) -> SampleLeft:
 
 
 def sample_first(viewer: Viewer) -> SampleLeft | None:
-    """Find the oldest random sample with checks that this viewer can answer blind; None if there is no such sample.
-
-    Makes two queries if no sample is open.
-    """
+    """Find the oldest random sample with checks that this viewer can answer blind; None if there is no such sample."""
     found = (left_in(sample, viewer) for sample in open_samples(viewer.project, but=viewer.person))
     return next((each for each in found if each.left), None)
 
 
 def sample_left(look: Listing) -> SampleLeft | None:
-    """Return the random sample that the queue belongs to, with the number of its checks that the viewer can answer."""
+    """Return the queue's random sample with the number of checks that the viewer can answer; None for another queue."""
     name = look.chosen.get("sample", "")
     found = check_samples(look.viewer.project, only=name) if name else []
     return left_in(found[0], look.viewer) if found else None

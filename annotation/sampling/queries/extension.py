@@ -53,8 +53,11 @@ class Extension:
 def extension(project: Project, side: Check.Side) -> Extension | None:
     """Propose to extend the newest sample of a side.
 
-    Returns None if this sample is not finished or has too few document sets for estimates, if it leaves no system
-    out, if one system is best, if all claims are sampled, or if the frame has more than `MOST_CHECKS` checks.
+    Returns None in these cases:
+    - the sample is not finished, or has too few document sets for estimates
+    - the sample rules out no system, or one system is best
+    - all claims are sampled
+    - the frame has more than `MOST_CHECKS` checks
     """
     open_or_finished = (
         each for each in check_samples(project, side=side, of_watches=False) if each.cancelled_at is None
