@@ -42,10 +42,9 @@ def shown(found: Found) -> Found:
 
 
 def no_interval_in_words(clusters: int) -> str:
-    """Write why an interval is missing; "" if there are enough document sets.
+    """Write the reason for a missing interval; "" if there are enough document sets.
 
-    >>> no_interval_in_words(3)
-    'no interval: 3 document sets, 5 needed'
+    >>> no_interval_in_words(3) 'no interval: 3 document sets, 5 needed'
     """
     if has_interval(clusters):
         return ""
@@ -53,7 +52,7 @@ def no_interval_in_words(clusters: int) -> str:
 
 
 def why_no_interval(clusters: int) -> str:
-    """Write why a figure has no interval, from its number of document sets alone.
+    """Write the reason for a missing interval, from the number of document sets alone.
 
     >>> why_no_interval(12) 'no interval: all document sets give the same value, or there are too few groups'
     """

@@ -1,8 +1,8 @@
 """Permissions: a table of roles and verbs that pages, API, commands and tests use.
 
 A person outside of a project gets the same answer as for a missing project. A person with open assessor work in a
-project is *blind* there. No role of a blind person allows verbs that reveal systems, others' answers or a judge's
-verdicts.
+project is *blind* there. A blind person may use only BLIND_VERBS, because all other verbs can reveal systems, others'
+answers or a judge's verdicts.
 """
 
 from __future__ import annotations

@@ -178,14 +178,13 @@ AGAINST_JUDGE = Q(is_current=True, human_label__isnull=False, judge_label__isnul
 class Check(PublicRow, Leased):
     """The question whether a text expresses or supports a claim.
 
-    - Reference side: a claim of the reference (of the documents if there is no reference) is compared with the
-      summary.
+    - Reference side: a claim of the reference (of the documents if there is no reference) is compared with the summary.
     - Summary side: a claim of the summary is compared with its source documents.
     - Question side: a closed question is answered from the summary alone. Without a `summary` it is answered from the
       source documents, and the answer changes the scores of all summaries of the set.
 
     `summary` is the summary whose score the answer changes. The columns from `judge_label` to `impact` are derived from
-    verdicts. Only `scoring` writes them, and `verify_scores` checks them.
+    verdicts. Only `scoring` computes these columns, and `verify_scores` checks them.
     """
 
     class Side(models.TextChoices):

@@ -21,8 +21,8 @@ class Run(PublicRow):
     """A run of a judge over a project's document sets.
 
     A person can cancel a run. A run is stopped if the judge refuses all further requests or the budget is spent. A run
-    has failed if no document set succeeded or no answer was usable. Otherwise the run is finished. `stop_reason` says
-    why a run is incomplete.
+    has failed if no document set succeeded or no answer was usable. Otherwise the run is finished. `stop_reason` is the
+    reason for an incomplete run.
     """
 
     class State(models.TextChoices):

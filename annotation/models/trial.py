@@ -50,8 +50,8 @@ class GuidelineTrial(PublicRow):
 class AnswerAgain(PublicRow):
     """A check of a trial with the answer that a person gave before and the answer given again.
 
-    The new answer is not a `Verdict`, so scores, estimates, agreement and exports do not contain it. `person` is the
-    person who is asked or has answered. In a trial with `by_others`, `person` is null until somebody answers.
+    The new answer is not a `Verdict`, so scores, estimates, agreement and exports do not contain it. `person` is asked,
+    or has answered. In a trial with `by_others`, `person` is null until somebody answers.
     """
 
     trial = models.ForeignKey(GuidelineTrial, on_delete=models.CASCADE, related_name="answers")

@@ -37,8 +37,8 @@ FOUNDING = Q(target_kind__in=("sample", "project")) | Q(verb="start run")
 def apply_retention() -> Mapping[str, int]:
     """Remove everything that is due. Returns the counts by kind. Concurrent calls are safe.
 
-    An erased call keeps its tokens and duration but no longer answers its question: asking again costs money again, and
-    the estimate of a run includes this cost.
+    An erased call keeps its tokens and duration, but its reply is gone. Asking again costs money again, and the
+    estimate of a run includes this cost.
     """
     now, removed = shared_now(), Counter[str]()
     for project in overdue():

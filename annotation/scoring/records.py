@@ -222,8 +222,8 @@ def summaries(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
 def hold_scored(place: Check | Comparison | Summary) -> list[Summary]:
     """Lock and return the summaries whose scores an answer changes.
 
-    An answer changes one summary, or all summaries of the set if `place` is a check without a summary; in the second
-    case the document set is locked first. Concurrent answers wait for these locks.
+    An answer changes one summary, or all summaries of the set if `place` is a check without a summary. Then the
+    document set is locked first. Concurrent answers wait for these locks.
     """
     key = place.pk if isinstance(place, Summary) else place.summary_id
     return hold_set(cast("Check", place).document_set_id) if key is None else summaries([key], hold=True)

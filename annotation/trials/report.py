@@ -81,7 +81,7 @@ class TrialCost:
 
     @property
     def sentence(self) -> str:
-        """Return a sentence about the share of answers that the new guidelines change, beyond people's usual changes."""
+        """Return a sentence about the share of answers that the new guidelines change."""
         changed = self.changed
         about, low, high = (_of_hundred(share) for share in (changed.difference, changed.low, changed.high))
         change = f"The new guidelines change about {about} of 100 answers"

@@ -60,10 +60,10 @@ def start_trial(
 ) -> GuidelineTrial:
     """Sample `size` checks that people answered blind under an older version of the guidelines, to be answered again.
 
-    A random third is answered again under that version, the others under the current version. With `by_others`,
-    people answer who have neither answered the check nor seen its answers; otherwise each check goes to the person
-    who answered it. The same seed gives the same trial. Raises Invalid with the wrong `field`, Conflict (code
-    `trial_open`) if another trial is undecided, and the errors of `require`.
+    A random third is answered again under that version, the others under the current version. With `by_others`, people
+    who know no answer to a check answer it. Otherwise each check goes to the person who answered it. The same seed
+    gives the same trial. Raises Invalid with the wrong `field`, Conflict (code `trial_open`) if another trial is
+    undecided, and the errors of `require`.
     """
     require(by, project, Verb.ASSIGN)
     Project.objects.select_for_update(of=("self",), no_key=True).get(pk=project.pk)
@@ -114,8 +114,8 @@ def _versions(project: Project, old_version: int) -> tuple[Guideline, Guideline]
 def answer_again(*, project: Project, answer_id: str, by: User, label: str) -> AnswerAgain:
     """Save an answer that is given again. No score changes.
 
-    Raises NotFound for an unknown id, Invalid for an unknown label, Conflict (code `not_waiting`) if the answer is
-    given already or can no longer be given by this person, and the errors of `require`.
+    Raises NotFound for an unknown id, and Invalid for an unknown label. Raises Conflict (code `not_waiting`) if the
+    answer is given already or this person can no longer give it. Raises the errors of `require`.
     """
     require(by, project, Verb.REVIEW)
     # If two people answer the same check at once, the lock lets the second see the first answer.

@@ -69,7 +69,7 @@ WATCHES = List(
 class WatchPoint:
     """A score in a period. `answers` counts people's answers. `mean` is None without a value.
 
-    `state` is "Reference", "Compared" or "Alarm", or says why the period is not compared. `total` counts all summaries
+    `state` is "Reference", "Compared" or "Alarm", or the reason for a missing comparison. `total` counts all summaries
     of the period. The interval is a 95 % interval of documents; None below 10 documents.
     """
 
@@ -96,8 +96,8 @@ class WatchedScore:
     """A score by period, with its reference. Without a comparison, `window` is 0 and `drop` is None.
 
     `is_alarm` is True if the newest comparison gives an alarm. `drop` is the fall from the reference to the last
-    `window` periods, at the reference's shares of groups; a fall of `detectable` would be reported. `groups` begin with
-    the one that fell most. `lowest` names the documents of the compared periods with the lowest values of the judge.
+    `window` periods, at the reference's shares of groups. A fall of `detectable` is reported. `groups` begin with the
+    one that fell most. `lowest` names the documents of the compared periods with the lowest values of the judge.
     """
 
     score: str

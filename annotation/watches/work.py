@@ -63,7 +63,7 @@ def ask_for_watches() -> None:
 def perform(claimed: Claimed, lease: Lease) -> None:
     """Take all steps that are possible now; log and mail new alarms.
 
-    Raises the Refusal of a step, which becomes the error of the job: the reason why the watch waits.
+    Raises the Refusal of a step, which becomes the error of the job.
     """
     while any(_took(step, claimed) for step in (_end_judging, _settle, _ask_anchors, _close)):
         lease.require()

@@ -31,8 +31,8 @@ from annotation.operator_commands import own_user
 class KindState:
     """The open jobs of a kind.
 
-    `oldest_seconds` is the longest time that a job has been waiting although it could be taken; 0 if no such job
-    waits. Jobs that wait for another attempt count as waiting, but their time starts after their pause.
+    `oldest_seconds` is the longest wait of a job that can be taken; 0 if there is none. Jobs that wait for another
+    attempt count as waiting, but their time starts after their pause.
     """
 
     kind: Job.Kind

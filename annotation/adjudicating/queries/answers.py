@@ -52,9 +52,9 @@ class NamelessAnswer:
 def answers_on(dispute: Dispute, person: User) -> tuple[NamelessAnswer, ...]:
     """Load the answers to the item of a dispute, as this adjudicator sees them.
 
-    On a check, these are the latest answer of each reviewer; on a unit, the submitted percents; on a criterion, the
-    latest rating of each person. If the project compares people with the judge, the deciding judge's answer is
-    included. For a unit, the judge's answer is the share of the unit's claims with yes, rounded to the percent scale.
+    A check has the latest answer of each reviewer. A unit has the submitted percents. A criterion has the latest rating
+    of each person. If the project compares people with the judge, the deciding judge's answer is included. For a unit,
+    the judge's answer is the share of the unit's claims with yes, rounded to the percent scale.
     """
     place = dispute.place
     if isinstance(place, Check):

@@ -1,8 +1,8 @@
 """Blind answers of people: the data of agreement.
 
-A reviewer's first answer counts if they had not seen others' answers before. It counts even if it was withdrawn later,
-because people who differ from the judge withdraw more often. Percents, and ratings that are given in assignments,
-count once the assignment is closed.
+A reviewer's first answer counts if they had not seen others' answers before. A withdrawn first answer counts too,
+because people who differ from the judge withdraw more often. Percents, and ratings that are given in assignments, count
+once the assignment is closed.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class EstimateTable:
 
     @property
     def sentence(self) -> str:
-        """Describe the sample behind the estimates, or the reason why there are no estimates."""
+        """Describe the sample behind the estimates, or the reason for missing estimates."""
         newer = self.newer and (
             f"The random sample of {self.newer.day} has {self.newer.answered:,} of {self.newer.sampled:,} answered; "
             "it counts once all are."
@@ -120,8 +120,8 @@ class EstimateTable:
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """The estimates of a project by target length. For any other length, `otherwise` says why there
-    are no estimates.
+    """The estimates of a project by target length. For any other length, `otherwise` has the reason for missing
+    estimates.
     """
 
     tables: dict[int | None, EstimateTable]
@@ -134,7 +134,7 @@ class Estimates:
 def estimates(
     project: Project, side: Check.Side = Check.Side.REFERENCE, *, these_documents: bool = False
 ) -> Estimates:
-    """Estimate from the newest finished random sample, or give the reason why there are no estimates.
+    """Estimate from the newest finished random sample, or give the reason for missing estimates.
 
     The reference side gives coverage, the summary side alignment. With `these_documents`, the estimates are about
     exactly the documents of the sample.

@@ -1,4 +1,4 @@
-"""Two judges side by side: how often they agree, and the claims on which they differ."""
+"""Two judges side by side: their agreement, and the claims on which the judges differ."""
 
 from __future__ import annotations
 

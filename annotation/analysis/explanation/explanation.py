@@ -83,7 +83,7 @@ class ExplainedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedUnit:
-    """A reference unit. `formula` shows how its value was computed; "" if nothing was computed.
+    """A reference unit. `formula` shows the computation of the value; "" if nothing was computed.
 
     `by_judges` has each judge's share of yes in percent.
     """
@@ -216,8 +216,8 @@ class _Rows:
             Q(summary_id__in=[*references, summary.pk]) | Q(document_set_id=summary.document_set_id),
             is_active=True,
         )
-        # Use `all_claims`, because retired questions are shown. It also loads removed claims, but these are not
-        # shown, because no score contains them.
+        # Use `all_claims`, because retired questions are shown. Removed claims are loaded too, but no score
+        # contains them.
         claims = (
             Claim.all_claims.filter(claim_set__in=active)
             .select_related("claim_set__summary", "unit")

@@ -74,7 +74,7 @@ def formulas_of(
 def unit_formula(project: Project, unit: ScoredUnit, coverage: UnitCoverage) -> str:
     """Write the formula of a unit's value, such as "mean of 40 and 60 %" or "1 yes / 2 scored".
 
-    It is "" if nothing is computed: one person's percent, a decision, a rule, or no value.
+    The formula is "" if nothing is computed: one person's percent, a decision, a rule, or no value.
     """
     shown = [f"{percent:g}" for percent in unit.percents]
     percents = (
@@ -95,7 +95,7 @@ def unit_formula(project: Project, unit: ScoredUnit, coverage: UnitCoverage) -> 
 def coverage_formula(score: ComparisonScore, figure: UnitFigure = "value") -> str:
     """Write the weighted mean with its numbers, such as "(1.00 + 0.50) / 2"; weights appear if one differs from 1.
 
-    It is "" if no unit has a value.
+    The formula is "" if no unit has a value.
     """
     found = [(unit.weight, getattr(unit, figure)) for unit in score.units]
     units = [(weight, value) for weight, value in found if value is not None]

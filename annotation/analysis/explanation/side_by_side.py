@@ -1,6 +1,6 @@
 """The summaries of a document set side by side, and the list of document sets.
 
-Unsupported claims are marked in the text of each summary, and the reference claims that it misses are listed.
+Each summary has its unsupported claims marked in its text, and a list of missed reference claims.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class BesideOthers:
 class SideBySide:
     """The summaries of a document set, by target length, and highest coverage first at each length.
 
-    Of the reference `claims`, `in_all` are in every summary that was compared with them and `in_none` in none; claims
-    that are unscored in a summary count in neither.
+    `claims` counts the reference claims. `in_all` of them are in every compared summary, and `in_none` in no summary.
+    Claims that are unscored in a summary count in neither.
     """
 
     summaries: tuple[BesideOthers, ...]

@@ -74,8 +74,8 @@ class Humans:
 def humans_of(project: Project, facts: Mapping[int, CheckFacts], score: str = "") -> Humans:
     """Load people's answers for one score, and determine the population that they represent.
 
-    If no score is named, a score is preferred whose answers represent all checks, then a score with finished samples of
-    unequal chances, then a score with any answers. In a tie, coverage is chosen.
+    If no score is named, the function chooses a score whose answers represent all checks. Otherwise it chooses a score
+    with finished samples of unequal chances, or a score with any answers. In a tie, coverage is chosen.
     """
     given = _answers_by_check(project, facts)
     found = []
@@ -177,7 +177,7 @@ def _labels(samples: Sequence[Sample], side: str) -> dict[int, str]:
 
 
 def said_of(project: Project) -> dict[VersionKey, dict[int, str | None]]:
-    """Load each judge version's latest usable answers to the checks with blind answers; None without a usable answer."""
+    """Load each judge version's latest usable answers to the checks with blind answers; None if none is usable."""
     answered = untouched_verdicts(project).order_by().values("check_row")
     rows = Verdict.objects.filter(
         role=Verdict.Role.JUDGE, check_row__in=answered, withdrawn_at__isnull=True

@@ -94,11 +94,11 @@ class Cost:
 class Version:
     """A version of a judge compared with people.
 
-    `own_words` names the prompts that the project has reworded. `usual` is people's most frequent answer, and
-    `usual_share` is the share of checks on which a judge that always gives this answer would be right; it is None
-    without scored checks. `systems` has a report for each system, least accurate first; `kinds` has one for each kind
-    of claim. `slices` has one for each slice of the chosen key, or None for a slice with answers in fewer than 10
-    clusters. `examples` are the examples in its prompt. `served` are the models that answered.
+    `own_words` names the prompts that the project has reworded. `usual` is people's most frequent answer: yes, or no
+    for all other answers. `usual_share` is its share of the scored checks; None without scored checks. `systems` has a
+    report for each system, least accurate first; `kinds` has one for each kind of claim. `slices` has one for each
+    slice of the chosen key, or None for a slice with answers in fewer than 10 clusters. `examples` are the examples in
+    its prompt. `served` are the models that answered.
     """
 
     id: str

@@ -1,9 +1,8 @@
 """Create a judge with examples of people's answers, and measure its gain.
 
-The new judge has the same model as the old judge but another prompt. Both answer the same checks, and the page
-*Judge* compares them on people's answers to sampled checks. Any answer of a person can become an example. A hash
-divides the document sets (or their groups) into two halves: when the judge judges one half, its examples come from the
-other half.
+The new judge has the same model as the old judge but another prompt. Both judges answer the same checks, and the page
+*Judge* compares both with people's answers to sampled checks. Any answer of a person can become an example. A hash
+divides the document sets (or their groups) into two halves. For each half, the examples come from the other half.
 """
 
 from __future__ import annotations

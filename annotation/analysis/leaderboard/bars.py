@@ -52,9 +52,9 @@ class Bar:
 class LeagueRow:
     """A system with its value of the ranked score.
 
-    If the tests rule out some systems and leave several, the systems of the smaller group have the `mark` "ruled out"
-    or "may be best". A system with too few document sets for a rank has "too few sets". For all other systems, `mark`
-    is "". `direct` is the bar of the direct estimate if the shown estimate is pooled; otherwise None.
+    If some systems are ruled out and several may be best, the smaller group has the `mark` "ruled out" or "may be
+    best". A system with too few document sets for a rank has "too few sets". For all other systems, `mark` is "".
+    `direct` is the bar of the direct estimate if the shown estimate is pooled; otherwise None.
     """
 
     row: SystemRow

@@ -110,7 +110,7 @@ class SystemRow:
     def unsupported(self) -> float | None:
         """Return the share of the system's claims that its sources do not support.
 
-        It is None if alignment has no mean or is at least LOW_ALIGNMENT.
+        The share is None if alignment has no mean or is at least LOW_ALIGNMENT.
         """
         aligned = self.scores["alignment"].mean
         return None if aligned is None or aligned >= LOW_ALIGNMENT else 1 - aligned
@@ -121,9 +121,9 @@ class TargetTable:
     """The systems at one target length, best first.
 
     `bases` names the source of every score. `headline` names the leading systems and the systems that may be best, by
-    the ranked score. `summarized_by` counts the summaries whose summarization uses `questions` and those whose
-    summarization uses `claims`; if both occur, values are not fully comparable. `estimates` describes the estimates
-    of coverage and alignment, and of criteria with a finished random sample.
+    the ranked score. `summarized_by` counts the summaries whose summarization uses `questions` or `claims`. If both
+    occur, values are not fully comparable. `estimates` describes the estimates of coverage and alignment, and of
+    criteria with a finished random sample.
     """
 
     target_words: int | None
@@ -230,10 +230,10 @@ def leaderboard(
 ) -> Leaderboard:
     """Compute every system's averages, for all target lengths or one, and rank the systems by a score.
 
-    Summaries within a document set are averaged first, then the document sets. Intervals resample clusters: the groups
-    of document sets, where a set without a group is its own cluster. All systems and scores use the same resamples. A
-    summary with the flag `no_claims` is left out of the affected averages. | Raises Invalid (code `unknown_score`) if
-    the score cannot rank systems.
+    Summaries within a document set are averaged first, then the document sets. Intervals resample clusters: groups of
+    document sets, or single sets without a group. All systems and scores use the same resamples. A summary with the
+    flag `no_claims` is left out of the affected averages. | Raises Invalid (code `unknown_score`) if the score cannot
+    rank systems.
     """
     check_score(score, project)
     own = own_scores(project)

@@ -99,7 +99,7 @@ class Ranking:
     """The order of the systems by one score, and the significance of their differences.
 
     `compared` has all pairs, smallest p first; `holding` counts the pairs that differ at `level` after Holm's
-    correction. `places` has every system with a mean.
+    correction. `places` has every ranked system.
     """
 
     score: str
@@ -148,7 +148,7 @@ class Ranking:
 def ranking_of(found: SetMeans, averages: Mapping[str, Average], order: Sequence[str], score: str) -> Ranking:
     """Rank the systems by a score and test their differences over document sets.
 
-    `order` names the systems with a mean of the score, best first.
+    `order` names the ranked systems, best first.
     """
     by_system = found.of(score)
     values = {system: by_system[system] for system in order}

@@ -85,8 +85,8 @@ class Basis:
     - `name`: the source in words, such as "judge + corrections"; "" for scores that need no answers
     - `caption`: a sentence about the scope of the value's intervals
     - `is_unchecked`: True if the value comes from a judge and there is no finished random sample of people's answers
-    - `answered`, `right`: the number of sampled claims that people answered, and the number of these on which the judge
-      was right; both are 0 unless the value comes from a checked judge
+    - `answered`, `right`: for a checked judge, the number of sampled claims with people's answers, and the number on
+      which the judge was right; otherwise 0
     """
 
     column: str
@@ -125,8 +125,8 @@ def bases_of(
     found: Mapping[str, Scores],
     estimates: Mapping[str, EstimateTable],
 ) -> dict[str, Basis]:
-    """Choose the source of every score of a table: people, the estimate (pooled if there are enough systems), or the
-    judge with corrections, in this order.
+    """Choose the source of every score of a table: people, else the estimate (pooled if possible), else the judge with
+    corrections.
 
     `found` has the averages by system, and `estimates` the estimates of coverage and alignment.
     """
@@ -142,8 +142,10 @@ def bases_of(
 def basis_of_own(
     name: str, sources: frozenset[str], estimate: EstimateTable | None, systems: Iterable[str]
 ) -> Basis:
-    """Return the source of the values of an own criterion: the estimate if it has an interval for every one of
-    `systems`, or the answers of people, the judge or both.
+    """Return the source of the values of an own criterion.
+
+    The source is the estimate if it has an interval for every one of `systems`. Otherwise it is people, the judge, or
+    both.
     """
     if estimate is not None and all(estimate.average(system).low is not None for system in systems):
         return Basis(f"{name}_estimate", f"estimated from {estimate.answers:,} ratings", RATED)

@@ -146,9 +146,9 @@ def _these_documents(request: Request) -> bool:
 class Unchecked:
     """A ranked score that comes from an unchecked judge.
 
-    `score` needs a random sample, which the person may take if `may_take`. `sample` is the newest random sample in
-    its present state, with the number of its claims that the person can answer; None if there is none. `why_not` is
-    the reason why this sample checks nothing here; "" if the table was computed before the sample.
+    `score` needs a random sample, which the person may take if `may_take`. `sample` is the newest random sample in its
+    present state, with the number of its claims that the person can answer; None if there is none. `why_not` is the
+    reason for a sample that checks nothing here; "" if the table was computed before the sample.
     """
 
     score: str

@@ -69,9 +69,9 @@ class Slice:
 class Slices:
     """The systems by the values of a key, the best of the leaderboard first.
 
-    `basis` names the averaged value. This is the value of the leaderboard. But if the leaderboard shows estimates and
-    some cell has no estimate within its slice, `basis` is the judge's value with corrections. Differences always use
-    the scores of summaries. `moved` names the systems whose place changes with the given weights.
+    `basis` names the averaged value, which is usually the value of the leaderboard. If the leaderboard shows estimates
+    and some cell has no estimate within its slice, `basis` is the judge's value with corrections. Differences always
+    use the scores of summaries. `moved` names the systems whose place changes with the given weights.
     """
 
     key: str
@@ -89,7 +89,7 @@ class Slices:
 
     @property
     def worse(self) -> list[tuple[str, str]]:
-        """Return the system and slice of every cell in which the system's lead is significantly smaller than elsewhere."""
+        """Return the system and slice of every cell in which the system's lead is significantly smaller."""
         return [(row.system, cell.slice) for row in self.systems for cell in row.cells if cell.is_worse]
 
 

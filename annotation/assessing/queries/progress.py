@@ -1,8 +1,8 @@
 """The progress of assignments, and the open stages of the protocol.
 
-A *reading* is one comparison in an assignment. A summary is judged in this order: first the criteria with `asked`
-"before", while the reference is hidden; then the reference units of its readings; finally the criteria with `asked`
-"after". A set can be closed when every summary is complete.
+A *reading* is one comparison in an assignment. A summary is judged in three stages. The criteria with `asked` "before"
+come first, while the reference is hidden. The reference units of its readings follow, and then the criteria with
+`asked` "after". A set can be closed when every summary is complete.
 """
 
 from __future__ import annotations
@@ -147,9 +147,8 @@ class SummaryState:
         return "done" if criterion.pk in self.answers else "open"
 
     def gate_of(self, asked: str) -> Gate:
-        """Return the state of a stage, from the states of its criteria.
-
-        It is "shut" if one of them is shut, else "open" if one is open, else "done"; "none" without criteria.
+        """Return the state of a stage: "shut" if a criterion is shut, else "open" if one is open, else "done"; "none"
+        without criteria.
         """
         gates: list[Gate] = [self.gate(each) for each in self.criteria if each.asked == asked]
         standing: tuple[Gate, ...] = ("shut", "open")

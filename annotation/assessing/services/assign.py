@@ -43,8 +43,8 @@ def assign(
 
     An open assignment gets the new comparisons; an unassigned one continues with its answers. Comparisons are in random
     order within a target length; the same `seed` gives the same order. Raises Conflict (code `closed`) if the person
-    has closed the assignment, Invalid if the set has no comparison or the person may not assess, and the errors of
-    `require`.
+    has closed the assignment. Raises Invalid if the set has no comparison or the person may not assess, and the errors
+    of `require`.
     """
     project = document_set.project
     require(by, project, Verb.ASSIGN)
@@ -74,7 +74,7 @@ def assign_sets(
 
     People with the fewest open sets come first. People to whom a set is assigned already count toward `per_set`. Nobody
     is assigned to a set twice, even after an unassignment, so a set may end with fewer assessors. Raises Invalid if
-    nothing can be assigned, if `per_set` is not 1 to 20, or if a person may not assess, and the errors of `require`.
+    nothing can be assigned, if `per_set` is not 1 to 20, or if a person may not assess. Raises the errors of `require`.
     """
     require(by, project, Verb.ASSIGN)
     for person in people:

@@ -1,4 +1,4 @@
-"""Opening an assignment, and checking who may work in it."""
+"""Opening an assignment, and checking its state and its assessor."""
 
 from __future__ import annotations
 

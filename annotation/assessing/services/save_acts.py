@@ -1,4 +1,4 @@
-"""Saving an assessor's acts in the SEE form; each act becomes a new version."""
+"""Saving an assessor's acts in the SEE form; each changed value becomes a new version."""
 
 from __future__ import annotations
 
@@ -80,8 +80,10 @@ def save_acts(*, assignment: Assignment, by: User, acts: Sequence[Act], all_or_n
 
     If an act is invalid or follows an older version, its own result has the refusal and the other acts are saved. With
     `all_or_none`, the first refusal is raised and nothing is saved. Scores do not change until the assignment is
-    closed. | Raises Conflict if the assignment is closed or unassigned, or (code `busy`) changes at the same time.
-    Raises NotFound for another person's assignment, and the errors of `require`.
+    closed.
+
+    Raises Conflict (code `closed` or `unassigned`) if the assignment takes no answers, or (code `busy`) if it changes
+    at the same time. Raises NotFound for another person's assignment, and the errors of `require`.
     """
     enter(assignment, by)
     if all_or_none:

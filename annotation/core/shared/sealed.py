@@ -14,7 +14,7 @@ from django.utils.encoding import force_bytes
 def seal(text: str, *, purpose: str) -> str:
     """Encrypt a text with a key derived from SECRET_KEY and the purpose.
 
-    `unseal` needs the same purpose. It still works after the SECRET_KEY has become one of SECRET_KEY_FALLBACKS.
+    `unseal` needs the same purpose. Decrypting still works after the SECRET_KEY has become one of SECRET_KEY_FALLBACKS.
     """
     return _lock(purpose).encrypt(text.encode()).decode()
 

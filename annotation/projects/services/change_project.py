@@ -135,7 +135,7 @@ def own_project(name: str, owner: User) -> Project | None:
 def new_slug(name: str) -> str:
     """Make a slug from a project's name: "Harbour study" gives "harbour-study-k7qd".
 
-    The end is random, so that nobody can find out whether another person's project has a name. A name without Latin
+    The end is random, so that a taken slug does not reveal the name of another person's project. A name without Latin
     letters and digits gives "project-" and a random end.
     """
     stem = slugify(name)[: LONGEST_SLUG - SUFFIX_LENGTH - 1].strip("-_") or "project"

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 
 def waiting_again(project: Project, person: User) -> QuerySet[AnswerAgain]:
-    """Select the open rows that the person can answer: rows for this person, and rows for anybody if the person can
-    answer their checks blind.
-    """
+    """Select the open rows for this person, and the open rows for anybody whose checks the person can answer blind."""
     rows = AnswerAgain.objects.filter(
         trial__project=project, trial__decision=None, label=None, check_row__is_current=True
     )

@@ -12,9 +12,9 @@ from annotation.core.permissions import STANDING, Verb, require_as_read, standin
 from annotation.core.refusals import NotFound
 from annotation.models import Check, Claim, Judge, Look, Project, Verdict
 
-# The statement returns a row for each answer to the check, oldest first; if there are no answers, it returns a single
-# row without an answer. It is written by hand, because building it as a query takes longer than running it;
-# tests/bench/answering.py (answer) measures it.
+# The statement returns a row for each answer to the check, oldest first, or a single row without an answer. It is
+# written by hand, because building it as a query takes longer than running it; tests/bench/answering.py (answer)
+# measures it.
 _STATEMENT = """
 SELECT
     {standing},

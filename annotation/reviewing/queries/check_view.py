@@ -138,7 +138,7 @@ class Outcome:
 
     @property
     def is_own_latest(self) -> bool:
-        """Return True if the reader's own answer is the latest of all people's answers."""
+        """Return True if the reader's own answer is the latest visible answer of a person."""
         return self.own is not None and self.own == _newest(self.people)
 
     @property

@@ -46,9 +46,7 @@ UNSCORED = "unscored"
 CLAIMS = "claims"
 """The checks of claims on both sides, without closed questions."""
 Sight = Callable[[Viewer], bool]
-"""A rule that is True if a list hides others' answers from its viewer until the viewer has answered the
-check.
-"""
+"""A rule that is True if a list hides others' answers from a viewer who has not answered the check."""
 
 
 class Only(TextChoices):
@@ -270,7 +268,7 @@ SAMPLE = Filter("sample", _of_sample, help="Id of a random sample of checks.")
 def checks_list(is_hidden: Sight, *, only: str = "", side: str = "") -> List:
     """Build a list of a project's checks. `only` and `side` are the defaults of these filters.
 
-    `is_hidden` decides whether a viewer sees others' answers only after answering.
+    If `is_hidden` is True for a viewer, others' answers are hidden until the viewer has answered.
     """
 
     def rows(viewer: Viewer) -> QuerySet[Any]:
@@ -430,7 +428,7 @@ def counts_down(look: Listing) -> bool:
 
 
 def goes_by_answers(look: Listing) -> bool:
-    """Return True if the queue is filtered by answers that the project hides until the viewer has answered.
+    """Return True if the queue is filtered by answers that may be hidden from the viewer.
 
     Such a queue leaves out checks whose answers the viewer may not see yet. The label `unscored` is an exception: it
     also selects all checks that the viewer has not answered.

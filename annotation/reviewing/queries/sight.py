@@ -1,4 +1,4 @@
-"""Deciding whether a person may see others' answers to a check: all answers, or none until the person has answered.
+"""The visibility of others' answers to a check: all answers, or none until the person has answered.
 
 Queues may be sorted by the judge's uncertainty in both reveal modes. But the uncertainty itself is hidden together with
 the verdict, because the number could reveal the label.

@@ -1,4 +1,4 @@
-"""Recording the checks and summaries that a person has seen, and whether others' answers were shown."""
+"""Recording the checks, summaries and others' answers that a person has seen."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def see_checks(*, project: Project, checks: QuerySet[Check], by: User) -> None:
     """Record that the person sees all answers to these checks, so that their later answers are not blind.
 
     Nothing is recorded if the person's roles allow neither reviewing nor assessing. The number of queries does not
-    depend on the number of checks; only SQLite needs more for many checks, because it limits the values of a query.
+    depend on the number of checks, except with SQLite, which limits the values of a query.
     """
     _see(checks.filter(project=project), by, standing_in(by, project))
 

@@ -67,8 +67,8 @@ def framed_items(
     reference side, the mean is taken over the summaries of a system, then over references, units (by weight) and the
     claims of a unit. On the summary side, the mean is taken over the summary's own claims. The answer to a check that a
     rule decides is known, so the check counts as sampled with certainty. The judge's answer is the probability that the
-    sample stores. If the sample extends an earlier one, systems outside its frame have the items of the earlier sample,
-    and `came_after` is that of the earlier sample.
+    sample stores. If the sample extends an earlier one, systems outside its frame have the items of the earlier sample.
+    `came_after` is then that of the earlier sample.
     """
     probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", sample.frame))
     found = _of_checks(_checks(project, side, among), side, probabilities, _sampled(sample, side))

@@ -82,8 +82,7 @@ def sample_checks(
         frame=[[framed.public_id, framed.probability] for framed in frame.values()],
         chances=list(chances.values()) if len(set(chances.values())) > 1 else [],
     )
-    # People get the checks in the order of their keys: one side after the other, summary by summary, and in a random
-    # order within a summary.
+    # People get the checks in the order of their keys: by side, then by summary, and at random within a summary.
     order = list(sampled)
     random.Random(f"order:{seed}").shuffle(order)
     order.sort(key=lambda name: (frame[name].side, frame[name].document_set_id, frame[name].of_summary))
