@@ -108,7 +108,7 @@ def _page(request: Request, *, token: str = "") -> HttpResponse:
 
 @screen("GET", "POST")
 def no_password(request: Request) -> HttpResponse:
-    """Refuse to set a first password, which would let somebody with a borrowed session take over the account."""
+    """Refuse to set a first password: a stolen session must not be enough to take over the account."""
     raise NotAllowed("This account has no password.", code="no_password")
 
 

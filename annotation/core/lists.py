@@ -47,7 +47,9 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The values of a column or filter with their displayed names. `name` is their name in the API's schema."""
+    """The values of a column or filter with their displayed names. `name` is the name of the choices in the API's
+    schema.
+    """
 
     name: str
     words: Sequence[tuple[str, str]]

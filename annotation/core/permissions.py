@@ -231,7 +231,7 @@ def _standing(person: Person, roles: str | None, is_blind_now: bool) -> Standing
 
 
 STANDING = _STANDING.format(project="%(project)s")
-"""Two columns for other hand-written statements; `require_as_read` takes their values."""
+"""The SQL of two columns, roles and blindness, for other statements. `require_as_read` takes their values."""
 
 _PROJECT, _JUDGE = Part(Project, "project"), Part(Judge, "judge")
 

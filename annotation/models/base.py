@@ -1,4 +1,4 @@
-"""The base of all rows: public ids, seeds and leases."""
+"""Base classes of rows, public ids and seeds."""
 
 from __future__ import annotations
 

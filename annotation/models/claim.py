@@ -167,7 +167,7 @@ class Claim(PublicRow):
 QUESTIONS = Q(claim_set__kind=ClaimSet.Kind.QUESTIONS)
 """Claims that are closed questions."""
 CHANGED_BY_PEOPLE = Q(removed_at__isnull=False) | Q(origin=ClaimOrigin.PERSON)
-"""Claims that a person removed or wrote."""
+"""Claims that were removed, or that a person wrote."""
 
 DISPUTED = Q(is_disputed=True)
 AGAINST_JUDGE = Q(is_current=True, human_label__isnull=False, judge_label__isnull=False) & ~Q(

@@ -129,7 +129,7 @@ def final_ratings(
 
 
 def own_inputs(project: Project) -> tuple[object, ...]:
-    """Return values that change whenever the inputs of `own_scores` change, for fingerprints. Makes two queries."""
+    """Return values that change with the ratings and criteria behind `own_scores`. Makes two queries."""
     found = _counting(project).order_by().aggregate(count=Count("pk"), newest=Max("pk"))
     return (found["count"], found["newest"], *criteria_in_force(project).values_list("pk", flat=True))
 

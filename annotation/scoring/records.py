@@ -328,11 +328,7 @@ class _Piece(NamedTuple):
 
 @dataclass(slots=True)
 class _Said:
-    """The answers to one check or unit. `add` must be called in the order of time; only answers that count are kept.
-
-    The latest decision outranks people's latest answers, and people's answers outrank the judge's latest usable
-    answer.
-    """
+    """The answers to one check or unit. `add` must be called in the order of time."""
 
     judge: _Fact | None = None
     failure: str = ""

@@ -1,4 +1,4 @@
-"""The hand-written statements that load the inputs of scoring. Every answer runs them.
+"""The hand-written statements that load the inputs of scoring. Every rescoring runs these statements.
 
 With the ORM, the same inputs need fifteen queries that take longer to build than to run. tests/bench/answering.py
 (answer) and tests/bench/next_claim.py (override) measure the statements.

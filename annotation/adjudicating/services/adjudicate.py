@@ -91,9 +91,9 @@ def decide_check(
     """Decide a check. Until the decision is withdrawn, its label outranks every verdict and earlier decision.
 
     The scores are updated in the same transaction. `seen` is the public id of the decision on the caller's screen, ""
-    for none. If it is not the current decision, nothing is written and Conflict (code `newer_decision`) is raised.
-    Raises Conflict (code `newer_claim`) if the claim was reworded or removed, Invalid for unusable values, and the
-    errors of `require`.
+    for none. If another decision is current, nothing is written and Conflict (code `newer_decision`) is raised. By
+    default, the current decision is not compared. Raises Conflict (code `newer_claim`) if the claim was reworded or
+    removed, Invalid for unusable values, and the errors of `require`.
     """
     require(by, check.project, Verb.ADJUDICATE)
     if label not in Label.values:

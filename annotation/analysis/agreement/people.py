@@ -28,7 +28,7 @@ class PersonAnswers:
 
 
 def people_with_answers(project: Project) -> tuple[PersonAnswers, ...]:
-    """Load the reviewers of a project with their answers, sorted by name. One query."""
+    """Load the figures of each reviewer with answers, sorted by name. Makes one query."""
     rows = Verdict.objects.filter(
         check_row__project=project, person__isnull=False, role=Verdict.Role.REVIEWER, withdrawn_at=None
     )

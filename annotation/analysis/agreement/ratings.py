@@ -122,7 +122,7 @@ def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
 
 
 def touched_count(project: Project) -> int:
-    """Count the current answers that are ignored because their author had seen others' answers. One query."""
+    """Count the current answers that are ignored because their author had seen others' answers. Makes one query."""
     touched = Verdict.objects.filter(
         had_seen=True,
         role=Verdict.Role.REVIEWER,
@@ -135,10 +135,10 @@ def touched_count(project: Project) -> int:
 
 
 def check_answers(project: Project, *, by_rater: bool = False) -> list[CheckAnswer]:
-    """Load the first blind answer of each person to each check. One query.
+    """Load the first blind answer of each person to each check. Makes one query.
 
     An imported answer counts as one person's answer without a time. With `by_rater`, the votes of its raters count
-    instead, if it has any. If a file was imported several times, the answer of the last import counts.
+    instead, if there are any. If a file was imported several times, the answer of the last import counts.
     """
     rows = untouched_verdicts(project).order_by("pk")
     columns = (
@@ -163,7 +163,7 @@ def check_answers(project: Project, *, by_rater: bool = False) -> list[CheckAnsw
 
 
 def check_facts(project: Project) -> dict[int, CheckFacts]:
-    """Load the checks that have a blind answer, by key. One query."""
+    """Load the checks that have a blind answer, by key. Makes one query."""
     answered = untouched_verdicts(project).order_by().values("check_row")
     rows = Check.objects.filter(pk__in=answered).order_by("pk")
     columns = (
@@ -180,7 +180,7 @@ def check_facts(project: Project) -> dict[int, CheckFacts]:
 
 
 def percent_ratings(project: Project) -> list[RatedItem]:
-    """Load assessors' percents. One query.
+    """Load assessors' percents. Makes one query.
 
     An item is named `comparison:unit`, or `comparison:claim` if claims replace units. The name has the comparison's key
     and the public id of the unit or claim. Removed claims are omitted.
@@ -211,7 +211,7 @@ def percent_ratings(project: Project) -> list[RatedItem]:
 
 
 def whole_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, list[RatedItem]]:
-    """Load people's blind ratings of summaries, by the criterion's key. One query.
+    """Load people's blind ratings of summaries, by the criterion's key. Makes one query.
 
     An item is the public id of the summary. Only the last answer of each person counts.
     """

@@ -33,11 +33,11 @@ class DifferingAnswer:
 
 @dataclass(frozen=True, slots=True)
 class JudgesCompared:
-    """Two judges on the `checks` that both answered; unsure counts as not yes, as in scores.
+    """Two judges, compared on the checks that both answered; unsure counts as not yes, as in scores.
 
-    `differ` counts the checks on which the judges differ. `first_right` and `second_right` count the checks on which
-    that judge alone agrees with the majority of people's blind answers. `differing` lists checks on which the judges
-    differ: checks with a majority first, then by falling impact.
+    `checks` counts these checks, and `differ` counts those on which the judges differ. `first_right` and `second_right`
+    count the checks on which that judge alone agrees with the majority of people's blind answers. `differing` lists
+    checks on which the judges differ: checks with a majority first, then by falling impact.
     """
 
     checks: int

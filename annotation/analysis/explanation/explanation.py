@@ -68,7 +68,7 @@ class ExplainedClaim:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedQuestion:
-    """A closed question, the answers to it from the summary and from the source, and its effect on the score."""
+    """A closed question with its answers from the summary and from the source, and its effect on the score."""
 
     question_id: str
     text: str

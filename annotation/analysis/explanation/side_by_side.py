@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a summary's text with the unsupported claims that it states, or without claims."""
+    """A part of a summary's text. `checks` has the unsupported claims that the part states."""
 
     text: str
     checks: tuple[Check, ...] = ()
@@ -54,11 +54,11 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class BesideOthers:
-    """A summary with its score, which is None until it is judged.
+    """A summary with its score; None before the summary is judged.
 
-    `pieces` together are the whole text. `reworded` are the unsupported claims whose words are not a piece of the
-    text. `claims` counts the reference claims that are scored for this summary; `missed` has the reference claims that
-    the summary does not express.
+    `pieces` together are the whole text. `reworded` are the unsupported claims whose words are not a piece of the text.
+    `claims` counts the reference claims that are scored for this summary; `missed` has the reference claims that the
+    summary does not express.
     """
 
     summary: Summary
@@ -172,7 +172,7 @@ def _place(claim: Claim, text: str) -> tuple[int, int] | None:
 
 
 def checks_of(document_set: DocumentSet) -> QuerySet[Check]:
-    """The current checks of claims of the set's summaries, ordered by claim."""
+    """Select the current checks of claims of the set's summaries, ordered by claim."""
     in_set = {"project": document_set.project_id, "document_set": document_set}
     rows = Check.objects.filter(OF_CLAIMS, summary__is_summary=True, is_current=True, **in_set)
     return rows.order_by("claim__claim_set", "claim__position", "pk")

@@ -133,7 +133,7 @@ def says_who(sources: Iterable[str | None]) -> str:
 
 
 def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:
-    """Load the answers that match these lookups on `Verdict`, by the key of their check. One query."""
+    """Load the answers that match these lookups on `Verdict`, by the key of their check. Makes one query."""
     answers: dict[int, list[ExplainedAnswer]] = defaultdict(list)
     rows = Verdict.objects.filter(**checks).select_related("judge", "person", "guideline")
     for verdict in rows.order_by("created_at", "pk"):

@@ -43,7 +43,7 @@ from evaluation.blend import score
 from evaluation.statistics import FEWEST_IN_SLICE
 
 DIFFERING_SHOWN = 40
-"""The number of claims on which two judges differ that are shown at first."""
+"""The number of differing claims of two judges that the page shows at first."""
 SIDES = ((Check.Side.REFERENCE.value, "Coverage"), (Check.Side.SUMMARY.value, "Alignment"))
 SAYS = {
     Check.Side.REFERENCE.value: {"no": "missing from its summaries", "yes": "in its summaries"},

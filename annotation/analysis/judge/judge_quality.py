@@ -192,7 +192,7 @@ def judge_quality(project: Project, key: str = "") -> JudgeFigures:
 
 
 def judge_key(project: Project, score: str) -> str:
-    """The key of the stored figures for this score; "" if it is the default score."""
+    """Return the key of the stored figures for this score; "" if it is the default score."""
     unnamed = Analysis.objects.filter(project=project, kind=Analysis.Kind.JUDGE, key="")
     return "" if not score or unnamed.filter(payload__made__score=score).exists() else score
 

@@ -104,7 +104,7 @@ class Lesson:
 
     @property
     def metrics(self) -> list[str]:
-        """The metrics that the trial run must measure."""
+        """Return the metrics that the trial run must measure."""
         return [metric for side, metric in SIDE_SCORES.items() if side in self.measured.sides]
 
     @property
@@ -144,7 +144,7 @@ def _measured(project: Project, base: Judge) -> Measured:
 
 
 def lesson_of(project: Project, judge: Judge) -> Lesson:
-    """Choose the examples for this judge, or for its base judge. Raises the errors of `teach_judge`."""
+    """Choose the examples for this judge, or for its base judge. Raises Invalid as `teach_judge` does."""
     require_of(judge, project)
     earlier = examples_of(judge)
     base = judge if earlier is None else earlier.base
@@ -193,7 +193,7 @@ class _Answered(NamedTuple):
 
 
 def _pool(project: Project, judge: Judge) -> list[_Answered]:
-    """Load the current checks that people decided, with the judge's latest answer. One query."""
+    """Load the current checks that people decided, with the judge's latest answer. Makes one query."""
     rows = Verdict.objects.filter(
         role=Verdict.Role.JUDGE,
         judge=judge,

@@ -232,8 +232,9 @@ def leaderboard(
 
     Summaries within a document set are averaged first, then the document sets. Intervals resample clusters: groups of
     document sets, or single sets without a group. All systems and scores use the same resamples. A summary with the
-    flag `no_claims` is left out of the affected averages. | Raises Invalid (code `unknown_score`) if the score cannot
-    rank systems.
+    flag `no_claims` is left out of the affected averages.
+
+    Raises Invalid (code `unknown_score`) if the score cannot rank systems.
     """
     check_score(score, project)
     own = own_scores(project)

@@ -39,7 +39,7 @@ def board(
     """Load the last computed leaderboard, ranked by a score, with its state.
 
     Before the first computation, the leaderboard is None. With `wait`, the call waits for the first computation and
-    raises NotReady after a time limit. Raises Invalid (code `unknown_score`) for a score that cannot rank systems.
+    raises NotReady after WAITED_SECONDS. Raises Invalid (code `unknown_score`) for a score that cannot rank systems.
     """
     check_score(score, project)
     key = f"{score}{OF_THESE_DOCUMENTS}" if these_documents else score

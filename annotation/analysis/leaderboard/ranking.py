@@ -98,8 +98,8 @@ class SystemPair:
 class Ranking:
     """The order of the systems by one score, and the significance of their differences.
 
-    `compared` has all pairs, smallest p first; `holding` counts the pairs that differ at `level` after Holm's
-    correction. `places` has every ranked system.
+    `compared` has all pairs, smallest p first; `holding` counts the pairs whose difference `holds` (see `SystemPair`).
+    `places` has every ranked system.
     """
 
     score: str

@@ -75,7 +75,7 @@ class Split:
 def splits(project: Project) -> dict[str, Split]:
     """Split the document sets by each key that splits them: `group`, and metadata keys with numbers or repeated texts.
 
-    Keys come first if more of their values have enough document sets to be compared. One query.
+    Keys with more comparable values come first. Makes one query.
     """
     rows = list(
         DocumentSet.objects.filter(project=project)
@@ -110,7 +110,7 @@ def _is_numeric(values: Mapping[str, Any]) -> bool:
 
 
 def _named(known: Mapping[str, Any]) -> dict[str, str]:
-    """The slice of document sets: their value, its range of numbers, or `OTHER` for rare values."""
+    """Return the slice of each document set: its value, its range of numbers, or `OTHER` for a rare value."""
     counts = Counter(known.values())
     if len(counts) <= MOST_VALUES:
         return {name: _word(value) for name, value in known.items()}

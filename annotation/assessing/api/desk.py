@@ -52,8 +52,8 @@ class StageField(NamedChoice):
 class GateField(NamedChoice):
     """The state of a stage.
 
-    "none": nothing is asked; "shut": another stage must be completed first; "open"; "done"; "rule": all units are
-    marked, so a rule gives the lowest answer.
+    "none": nothing is asked; "shut": another stage must be completed first; "open"; "done"; "rule": all summary units
+    are marked, so a rule gives the lowest answer.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -230,7 +230,9 @@ class ActResultRow(serializers.Serializer[Any]):
 
 
 class SavedRow(serializers.Serializer[Any]):
-    """The result of each act, possible mistakes, the stages of changed comparisons, and the end of the lease."""
+    """The result of each act, possible mistakes, the stages of the named summaries' comparisons, and the end of the
+    lease.
+    """
 
     results = ActResultRow(many=True, help_text="In the order of the acts.")
     slips = serializers.DictField(
@@ -267,9 +269,9 @@ class AssignmentClose(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Close an assignment: its answers are submitted and count.
 
-        Every question must be answered first. Otherwise `details.missing` has the number of missing answers by
-        reading, and `details.go_to` is the first reading with a missing answer. Closing a closed assignment changes
-        nothing.
+        Every question must be answered first. Otherwise `details.missing` has the stage and the number of missing
+        answers by reading, and `details.go_to` is the first reading with a missing answer. Closing a closed assignment
+        changes nothing.
         """
         project = self.enter(Verb.ASSESS)
         close_assignment(assignment=own_assignment(project, self.person, public_id), by=self.person)

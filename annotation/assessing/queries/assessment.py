@@ -1,7 +1,7 @@
 """An assessor's own work, and one comparison for the SEE form.
 
-Assessors work blind. The queries select columns by name, so that they load no author, no answer, and no id or order
-that would reveal a system.
+Assessors work blind. The queries select columns by name, so that they load no author, no answer of others, and no id or
+order that would reveal a system.
 """
 
 from __future__ import annotations

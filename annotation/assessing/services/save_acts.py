@@ -47,7 +47,7 @@ STATUSES = {Conflict: 409, NotFound: 404, Invalid: 422}
 
 @dataclass(frozen=True, slots=True)
 class ActResult:
-    """The result of an act. `status` is an HTTP status: 200 if it was saved, otherwise 404, 409 or 422.
+    """The result of an act. `status` is an HTTP status: 200 if the act was saved, otherwise 404, 409 or 422.
 
     `version` is the newest version of the item. If the act follows an older version (code `newer`), `theirs` is the
     current value and `yours` is the sent value.
@@ -106,7 +106,7 @@ def judge_unit(
     note: str = "",
     follows: int | None = None,
 ) -> CoverageJudgment:
-    """Save one judgment of a reference unit and return its row. If the act is refused, the refusal is raised."""
+    """Save one judgment of a reference unit and return its row. Raises the refusal of the act, if any."""
     act = UnitAct(reading.public_id, unit_id, percent, tuple(marks), note, follows=follows)
     save_acts(assignment=reading.assignment, by=by, acts=[act], all_or_none=True)
     rows = CoverageJudgment.objects.filter(reading=reading, is_current=True)

@@ -82,7 +82,7 @@ UNSCORED_RULES = frozenset(
         "own_weights",
     }
 )
-"""The rules that affect no score and no dispute."""
+"""The rules that can change without rescoring the project."""
 
 LONGEST_LEASE_MINUTES = 7 * 24 * 60
 LONGEST_TARGET = 2**31 - 1

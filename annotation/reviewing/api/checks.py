@@ -165,7 +165,7 @@ class OneCheck(ApiView):
         """Show a check with its answers.
 
         Reviewers see others' answers only after their own, unless the project shows verdicts at once. The server
-        records that the caller saw the check.
+        records that a caller who may answer saw the check.
         """
         project = self.enter(*READ_CONTENT)
         return Response(shown_detail(project, public_id, self.person))
@@ -222,7 +222,7 @@ class OneOfMany(serializers.Serializer[Any]):
 
 @extend_schema_field(OneOfMany(many=True))
 class AnswerRows(RowsField):
-    """A list of answers; each answer is accepted or refused separately."""
+    """A list of answers; each answer is validated separately."""
 
 
 class ManyVerdicts(serializers.Serializer[Any]):

@@ -42,8 +42,8 @@ _FACTS = 4
 class BeforeAnswer:
     """A check with its project, its claim, all answers (oldest first), and the person's look.
 
-    `guideline_id` is the current version of the guidelines. `is_sampled` is True if a random sample waits for an answer
-    to the check.
+    `guideline_id` is the key of the current guidelines. `is_sampled` is True if a random sample waits for an answer to
+    the check.
     """
 
     check: Check

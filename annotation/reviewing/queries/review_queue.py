@@ -383,7 +383,7 @@ class SampleLeft(NamedTuple):
 
 
 def left_in(sample: CheckSample, viewer: Viewer) -> SampleLeft:
-    """Count the unanswered checks of a sample that this viewer can answer. One query."""
+    """Count the unanswered checks of a sample that this viewer can answer. Makes one query."""
     # If the numbers of the sample are restricted to one score, count only the checks on the side of this score.
     side = SCORE_SIDES[sample.scores[0]] if len(sample.scores) == 1 else ""
     given = {"sample": sample.sample_id, "side": side}

@@ -61,7 +61,10 @@ def see_summary(*, project: Project, summary: Summary, by: User) -> None:
 
 
 def see_ratings(*, project: Project, summary: Summary, by: User) -> None:
-    """Record that the person sees all ratings of a summary, so that their later ratings are not blind."""
+    """Record that the person sees all ratings of a summary, so that their later ratings are not blind.
+
+    Nothing is recorded if the person's roles allow neither reviewing nor assessing.
+    """
     if _may_answer(standing_in(by, project)):
         Look.objects.get_or_create(summary=summary, person=by, defaults={"revealed_at": timezone.now()})
 

@@ -26,7 +26,7 @@ SAMPLES_SHOWN = 25
 
 
 def blind_answers(project: Project) -> QuerySet[Verdict]:
-    """Select members' blind answers to checks of the project. A sample that contains such a check uses the answer.
+    """Select people's blind answers to checks of the project. A sample that contains such a check uses the answer.
 
     Answers given before the sampling count, because chance alone decides which checks are sampled. A withdrawn answer
     counts only if a sample has it.

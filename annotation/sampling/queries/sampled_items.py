@@ -45,7 +45,7 @@ class SampleFrame:
 
     @property
     def has_judge(self) -> bool:
-        """Return True if the judge has answered any item."""
+        """Return True if any item has an answer of the judge or a rule."""
         return any(
             item.judge is not None
             for of_target in self.items.values()
@@ -87,7 +87,7 @@ def framed_items(
 def framed_now(
     project: Project, side: Check.Side = Check.Side.REFERENCE, among: Collection[int] | None = None
 ) -> SampleFrame:
-    """Build the items of `framed_items` for a sample that would be taken now; they have no answers."""
+    """Build the items of `framed_items` for a sample that would be taken now, without people's answers."""
     checks = eligible(project, side, among)
     probabilities = dict(checks.values_list("public_id", "judge_probability"))
     return _of_checks(_checks(project, side, among), side, probabilities, {})
