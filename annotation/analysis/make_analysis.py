@@ -115,9 +115,10 @@ def current_statistics(
 ) -> StoredStatistics:
     """Return the stored statistics, marked as stale if their inputs have changed.
 
-    Stale and missing statistics are requested from a worker, with pauses between requests. If nothing is stored, the
-    payload is None. With `wait`, the call waits for the first statistics. Raises NotReady if the computation failed, or
-    after WAITED_SECONDS. Without a worker, this call computes the statistics.
+    `key` names a variant, such as the ranked score. Stale and missing statistics are requested from a worker, with
+    pauses between requests. If nothing is stored, the payload is None. With `wait`, the call waits for the first
+    statistics. Raises NotReady if the computation failed, or after WAITED_SECONDS. Without a worker, this call computes
+    the statistics.
     """
     until = time.monotonic() + WAITED_SECONDS
     while True:

@@ -209,7 +209,7 @@ def _fix_anchors(watch: Watch, period: WatchPeriod) -> bool:
 
 
 def _answers(watch: Watch, run: Run) -> dict[str, object]:
-    """Return the anchors that the judge answered differently, among those that it answered."""
+    """Return the served model, the number of answered anchors, and the changed labels by anchor."""
     first: Mapping[str, str] = watch.anchors["checks"]
     done = run.jobs.filter(state=Job.State.DONE).values("document_set")
     rows = Verdict.objects.filter(

@@ -58,7 +58,7 @@ def paired_differences(
     target_words: int | None,
     split: Split | None = None,
 ) -> dict[str, Average]:
-    """Return the mean difference of a score in each slice: first minus second, over the sets that both summarised.
+    """Return the mean difference of a score at one target length in each slice: first minus second, over common sets.
 
     Without a split, all document sets are in the slice "". Slices without a common document set are left out. The
     intervals come from a bootstrap over clusters, as on the leaderboard, with fewer resamples above 1,000 sets.

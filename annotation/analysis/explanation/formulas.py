@@ -93,7 +93,8 @@ def unit_formula(project: Project, unit: ScoredUnit, coverage: UnitCoverage) -> 
 
 
 def coverage_formula(score: ComparisonScore, figure: UnitFigure = "value") -> str:
-    """Write the weighted mean of the units' values, such as "(1.00 + 0.50) / 2"; weights appear if one differs from 1.
+    """Write the weighted mean of the units' `figure`, such as "(1.00 + 0.50) / 2"; weights appear if one differs from
+    1.
 
     The formula is "" if no unit has a value.
     """

@@ -48,8 +48,8 @@ def teach_judge(
 ) -> Run:
     """Create a copy of this judge with examples and the current guideline, and start its trial run.
 
-    The trial judges only summaries with answers that can show the gain. If the judge has examples already, the copy is
-    made from its base judge.
+    The trial judges only summaries with answers that can show the gain, and `max_cost` limits its cost. If the judge
+    has examples already, the copy is made from its base judge.
 
     Raises Invalid (code `no_examples`) in three cases:
     - the judge is not a language model

@@ -82,7 +82,7 @@ def _shift(part: tuple[str, JudgeReport]) -> int:
 
 
 def _why_no_estimate(project: Project, score: str) -> str:
-    """Return the reason why a finished sample gives no estimate; "" if it gives one."""
+    """Return the reason for a finished sample without estimates; "" if there is no such sample."""
     board, _ = leaderboards.board(project, wait=False)
     table = board.foremost if board else None
     estimate = table.estimates[score] if table else None

@@ -232,7 +232,8 @@ def leaderboard(
 
     Summaries within a document set are averaged first, then the document sets. Intervals resample clusters: groups of
     document sets, or single sets without a group. All systems and scores use the same resamples. A summary with the
-    flag `no_claims` is left out of the affected averages.
+    flag `no_claims` is left out of the affected averages. With `these_documents`, estimates are about exactly these
+    document sets.
 
     Raises Invalid (code `unknown_score`) if the score cannot rank systems.
     """

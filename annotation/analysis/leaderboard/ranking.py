@@ -148,7 +148,8 @@ class Ranking:
 def ranking_of(found: SetMeans, averages: Mapping[str, Average], order: Sequence[str], score: str) -> Ranking:
     """Rank the systems by a score and test their differences over document sets.
 
-    `order` names the ranked systems, best first.
+    `found` has the means by document set, and `averages` the average of each system. `order` names the ranked systems,
+    best first.
     """
     by_system = found.of(score)
     values = {system: by_system[system] for system in order}

@@ -49,7 +49,10 @@ class SliceCell:
 
 @dataclass(frozen=True, slots=True)
 class SlicedSystem:
-    """A system with a cell per slice, and its mean over slices with the given weights (None without weights)."""
+    """A system with a cell per slice.
+
+    `weighted` is its mean over slices by the given weights; None without weights, or if a weighted slice has no mean.
+    """
 
     system: str
     cells: tuple[SliceCell, ...]

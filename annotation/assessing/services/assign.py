@@ -128,8 +128,9 @@ def give(
 ) -> Assignment:
     """Return the person's open assignment of the set, with all comparisons of the set.
 
-    The assignment is created if needed, and continued if it was unassigned. The caller must have called `lock_work`.
-    Raises Conflict (code `closed`) if the person has closed the assignment.
+    The assignment is created if needed, and continued if it was unassigned. `lease_until` is None for a set without a
+    lease. The caller must have called `lock_work`. Raises Conflict (code `closed`) if the person has closed the
+    assignment.
     """
     assignment, _ = Assignment.objects.select_for_update(of=("self",)).get_or_create(
         document_set=document_set, assessor=person, defaults={"lease_until": lease_until}

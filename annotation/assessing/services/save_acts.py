@@ -106,7 +106,10 @@ def judge_unit(
     note: str = "",
     follows: int | None = None,
 ) -> CoverageJudgment:
-    """Save one judgment of a reference unit and return its row. Raises the refusal of the act, if any."""
+    """Save one judgment of a reference unit and return its row. With `follows` None, it replaces any version.
+
+    Raises the refusal of the act, if any.
+    """
     act = UnitAct(reading.public_id, unit_id, percent, tuple(marks), note, follows=follows)
     save_acts(assignment=reading.assignment, by=by, acts=[act], all_or_none=True)
     rows = CoverageJudgment.objects.filter(reading=reading, is_current=True)

@@ -73,8 +73,8 @@ def accept_with_new_account(
 def new_account(
     *, username: str, password: str, full_name: str = "", email: str = "", **rights: bool
 ) -> User:
-    """Create an account. Raises Invalid for an unusable name or password, and Conflict (code `name_taken`) for a used
-    name.
+    """Create an account; `rights` are flags of the user, such as `is_staff`. Raises Invalid for an unusable name or
+    password, and Conflict (code `name_taken`) for a used name.
     """
     username = username.strip()
     user = User(username=username, email=email.lower(), **rights)
