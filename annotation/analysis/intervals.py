@@ -44,7 +44,8 @@ def shown(found: Found) -> Found:
 def no_interval_in_words(clusters: int) -> str:
     """Write the reason for a missing interval; "" if there are enough document sets.
 
-    >>> no_interval_in_words(3) 'no interval: 3 document sets, 5 needed'
+    >>> no_interval_in_words(3)
+    'no interval: 3 document sets, 5 needed'
     """
     if has_interval(clusters):
         return ""
@@ -54,7 +55,8 @@ def no_interval_in_words(clusters: int) -> str:
 def why_no_interval(clusters: int) -> str:
     """Write the reason for a missing interval, from the number of document sets alone.
 
-    >>> why_no_interval(12) 'no interval: all document sets give the same value, or there are too few groups'
+    >>> why_no_interval(12)
+    'no interval: all document sets give the same value, or there are too few groups'
     """
     return no_interval_in_words(clusters) or (
         "no interval: all document sets give the same value, or there are too few groups"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TIMES = 2
 """The share of claims in a sample that extends another one, as a multiple of the other sample's share."""
 MOST_CHECKS = 50_000
-"""The largest frame for which a page computes a proposal, which takes about two seconds then."""
+"""The largest frame for which a page computes a proposal; the computation takes about two seconds."""
 LEVEL = 0.05
 """The level of the tests that leave systems out, as on the leaderboard."""
 
