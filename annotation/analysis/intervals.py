@@ -16,8 +16,7 @@ NO_SPREAD = 1e-9
 def has_interval(clusters: float, low: float | None = 0.0, high: float | None = 1.0) -> bool:
     """Return True if a figure from this number of clusters, with these bounds, is shown with an interval.
 
-    An interval without width is not shown: it would suggest certainty, although the document sets may be equal by
-    chance.
+    An interval without width is not shown: the document sets may be equal by chance.
     """
     return clusters >= FEWEST_FOR_INTERVAL and low is not None and high is not None and high - low > NO_SPREAD
 

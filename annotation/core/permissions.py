@@ -148,7 +148,7 @@ def visible_projects(person: Person) -> QuerySet[Project]:
 
 
 def deleted_projects(person: Person) -> QuerySet[Project]:
-    """Select the deleted projects that the person may restore: those that they own, or all for a superuser."""
+    """Select the deleted projects that the person may restore: the person's own, or all for a superuser."""
     deleted = Project.all_projects.filter(deleted_at__isnull=False)
     if not person.is_authenticated:
         return deleted.none()
