@@ -1,6 +1,4 @@
-"""django-allauth's adapters, which decide who gets an account, which attempts are counted, and how secrets are
-stored.
-"""
+"""django-allauth's adapters: rules for new accounts, for counting attempts and for storing secrets."""
 
 from __future__ import annotations
 
@@ -129,9 +127,10 @@ class Identities(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth 
         return None
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        """Return True if the person gets an account; otherwise refuse with a message about what the person can do.
+        """Return True if the person gets an account; otherwise refuse the sign-in.
 
-        The refusal says that the operator's rules give them no account, or that an account here has their address.
+        The refusal is NotAllowed (code `no_account`) if the operator's rules give no account, or Conflict (code
+        `connect_first`) if an account here has the address.
         """
         emails = _verified(sociallogin)
         refusal: Refusal

@@ -57,7 +57,7 @@ def reset_second_factor(person: User) -> None:
 class HeldToSecondFactor:
     """Middleware: people who must set up a second factor can open only the pages for setting it up.
 
-    Setting it up ends all other sessions, and later sign-ins need the factor, so no session without the factor
+    Setting up the factor ends all other sessions, and later sign-ins need the factor, so no session without the factor
     remains. Browsers do not store account pages, because these show secrets.
     """
 

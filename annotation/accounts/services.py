@@ -78,7 +78,7 @@ def _usable(link: SetupLink | None) -> SetupLink:
 def reset_path(person: User) -> str:
     """Make the path of a link for setting a new password. The link can be used once within a few days.
 
-    It becomes invalid when the person signs in. Raises Conflict (code `closed`) for a closed account.
+    The link becomes invalid when the person signs in. Raises Conflict (code `closed`) for a closed account.
     """
     if not person.is_active:
         raise Conflict(f"The account of {person.get_username()} is closed.", code="closed")

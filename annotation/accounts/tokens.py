@@ -46,7 +46,7 @@ def tokens_of(person: User) -> QuerySet[AuthToken]:
 
 @transaction.atomic
 def revoke_token(*, person: User, key: str, client: Client = NOWHERE) -> None:
-    """Revoke a token of the person; `key` is the token's first characters. Raises NotFound."""
+    """Revoke a token of the person; `key` is the token's first characters. Raises NotFound if there is none."""
     found = tokens_of(person).filter(token_key=key).first()
     if found is None:
         raise NotFound("This token does not exist or has already been revoked.")

@@ -55,10 +55,6 @@ logger = logging.getLogger(__name__)
 
 @screen("GET", "POST")
 def account(request: Request) -> HttpResponse:
-    """Show the person's name, the browser's theme, the tokens and recent events.
-
-    A POST request changes the name or the theme, or revokes a token.
-    """
     act = request.POST.get("act", "")
     if not act:
         return _page(request)
@@ -77,7 +73,6 @@ def account(request: Request) -> HttpResponse:
 @screen("POST")
 @reauthentication_required
 def new_token(request: Request) -> HttpResponse:
-    """Create a token after the person has entered their password or second factor again."""
     refuse_without(request.user)
     days = whole_number(request.POST.get("days", str(DAYS))) or 0
     _, token = make_token(person=request.user, days=days, client=client_of(request))
@@ -113,7 +108,7 @@ def _page(request: Request, *, token: str = "") -> HttpResponse:
 
 @screen("GET", "POST")
 def no_password(request: Request) -> HttpResponse:
-    """Refuse to set a first password, which would let somebody with a borrowed session take over the account."""
+    """Refuse to set a first password: a stolen session must not be enough to take over the account."""
     raise NotAllowed("This account has no password.", code="no_password")
 
 
@@ -153,7 +148,7 @@ def to_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
 
 
 def from_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """Accept the code with which the provider sends the person back. A code works once, in the same browser."""
+    """Accept the code that the provider sends with the person. A code works once, in the same browser."""
     try:
         response: HttpResponse = openid_connect.callback(request, provider_id)
     except PROVIDER_FAULTS:
@@ -191,7 +186,6 @@ def admin_door(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def setup(request: HttpRequest, secret: str) -> HttpResponse:
-    """Create the first account of an installation, if the address contains a valid setup link."""
     typed = {name: request.POST.get(name, "") for name in ("username", "full_name")}
     try:
         open_setup(secret)

@@ -126,7 +126,10 @@ class DisputeNext(ApiView):
 
     @operation("take_next_dispute", request=NextDispute, responses=Handed)
     def post(self, request: Request, slug: str) -> Response:
-        """Take the dispute with the largest difference that nobody else holds. The caller holds it for five minutes."""
+        """Take the open dispute with the largest difference, or the next one behind `after`.
+
+        The caller holds the dispute for five minutes. Disputes that others hold are skipped.
+        """
         project = self.enter(Verb.ADJUDICATE)
         taken = take_next(project=project, by=self.person, after=self.body(NextDispute)["after"])
         return Response({"dispute": _detail(project, taken.public_id, self) if taken else None})
@@ -164,7 +167,8 @@ class OneAdjudication(ApiView):
     def delete(self, request: Request, slug: str, public_id: str) -> Response:
         """Withdraw a decision.
 
-        The earlier answers or decision count again. The withdrawn decision stays in the list. Idempotent.
+        The earlier answers or decision count again. The withdrawn decision stays in the list. Withdrawing again changes
+        nothing.
         """
         project = self.enter(Verb.ADJUDICATE)
         withdraw_answer(answer=decision_of(project, public_id), by=self.person)

@@ -1,5 +1,3 @@
-"""The base class of stored statistics."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -28,15 +28,15 @@ FINGERPRINTED_RULES = (
     "over_length",
     "deciding_judge_id",
 )
-"""Fields of the project that change scores or their display at once, before any score is rewritten."""
+"""The project's fields that change scores or their display before the scores are rewritten."""
 
 
 def fingerprint_of(project: Project, *extra: object) -> str:
     """Compute a fingerprint of scores, rules, samples and `extra`: 64 hexadecimal digits.
 
-    Every answer of a person or the deciding judge rewrites the affected scores with a new random `Score.revision`, so
-    the sum of revisions changes. Equal inputs give an equal fingerprint. Different inputs give an equal fingerprint
-    with a probability of about 2^-31.
+    Every counted answer of a person or the deciding judge rewrites the affected scores with a new random
+    `Score.revision`, so the sum of revisions changes. Equal inputs give an equal fingerprint. Different inputs give an
+    equal fingerprint with a probability of about 2^-31.
     """
     scores = Score.objects.filter(project=project).aggregate(count=Count("pk"), revisions=Sum("revision"))
     sampled = Sample.objects.filter(project=project).aggregate(

@@ -16,16 +16,16 @@ NO_SPREAD = 1e-9
 def has_interval(clusters: float, low: float | None = 0.0, high: float | None = 1.0) -> bool:
     """Return True if a figure from this number of clusters, with these bounds, is shown with an interval.
 
-    An interval without width is not shown: it would suggest certainty, although the document sets may be equal by
-    chance.
+    An interval without width is not shown: the document sets may be equal by chance.
     """
     return clusters >= FEWEST_FOR_INTERVAL and low is not None and high is not None and high - low > NO_SPREAD
 
 
 def shown(found: Found) -> Found:
-    """Remove the bounds of all estimates that must not be shown, in nested dataclasses and tuples.
+    """Remove the bounds that must not be shown from all estimates in nested dataclasses and tuples.
 
-    Bounds must not be shown if there are too few document sets or if both bounds are equal.
+    Bounds must not be shown if there are too few clusters or if both bounds are equal.
+
     Example: `shown(Estimate(0.5, 0.1, 0.9, clusters=3, draws=2000, seed=0)).low` is None.
     """
     if isinstance(found, Estimate):
@@ -41,7 +41,7 @@ def shown(found: Found) -> Found:
 
 
 def no_interval_in_words(clusters: int) -> str:
-    """Write why an interval is missing; "" if there are enough document sets.
+    """Write the reason for a missing interval; "" if there are enough document sets.
 
     >>> no_interval_in_words(3)
     'no interval: 3 document sets, 5 needed'
@@ -52,7 +52,7 @@ def no_interval_in_words(clusters: int) -> str:
 
 
 def why_no_interval(clusters: int) -> str:
-    """Write why a figure has no interval if its number of document sets is known, but not the number of groups.
+    """Write the reason for a missing interval, from the number of document sets alone.
 
     >>> why_no_interval(12)
     'no interval: all document sets give the same value, or there are too few groups'

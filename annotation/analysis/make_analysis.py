@@ -1,7 +1,7 @@
-"""Computing statistics and storing them until their inputs change.
+"""Compute statistics and store them until their inputs change.
 
-Saving an answer computes nothing. Pages, files and the API get the stored statistics from this module. Stale
-statistics are marked, and a worker computes them again. Without a worker, they are computed at once.
+Saving an answer computes nothing. Pages, files and the API get the stored statistics from this module. Stale statistics
+are marked, and a worker computes them again. Without a worker, the request computes them.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class StatisticsRecipe:
 class StoredStatistics:
     """Stored statistics. `payload` is None before the first computation.
 
-    `is_stale` is True if the inputs have changed; then a worker computes the statistics again. `failed_at` is the
-    time of the last failure, unless a later computation succeeded.
+    `is_stale` is True if the inputs have changed; then a worker computes the statistics again. `failed_at` is the start
+    of the last failed computation; None if a later computation succeeded.
     """
 
     payload: Any | None
@@ -108,7 +108,6 @@ RECIPES: Mapping[Analysis.Kind, StatisticsRecipe] = {
         judge_quality.judge_quality, inputs=judge_quality.judge_inputs, shape=18
     ),
 }
-"""The recipe of every kind."""
 
 
 def current_statistics(
@@ -116,10 +115,10 @@ def current_statistics(
 ) -> StoredStatistics:
     """Return the stored statistics, marked as stale if their inputs have changed.
 
-    Stale and missing statistics are requested from a worker, with pauses between requests. If nothing is stored, the
-    payload is None; with `wait`, the call waits for the first statistics and raises NotReady if their computation
-    failed or after a time limit.
-    Without a worker, the statistics are computed at once.
+    `key` names a variant, such as the ranked score. Stale and missing statistics are requested from a worker, with
+    pauses between requests. If nothing is stored, the payload is None. With `wait`, the call waits for the first
+    statistics. Raises NotReady if the computation failed, or after WAITED_SECONDS. Without a worker, this call computes
+    the statistics.
     """
     until = time.monotonic() + WAITED_SECONDS
     while True:

@@ -1,1 +1,1 @@
-"""Modules that at least four packages of the application use."""
+"""Modules that several packages share."""

@@ -134,8 +134,8 @@ def new_keys(kind: type[Model], count: int) -> list[int]:
 def insert(made: Sequence[Model]) -> None:
     """Store new instances of one model with `copy_rows`, and give them their keys.
 
-    Instances that they refer to must be stored. The caller must be in a transaction. `bulk_create` takes three times
-    as long.
+    Instances that the new rows refer to must be stored. The caller must be in a transaction. `bulk_create` takes three
+    times as long.
     """
     if not made:
         return

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def criteria_in_force(project: Project) -> QuerySet[Criterion]:
-    """Return the project's own criteria that are asked, in order; without those that judges rate on request."""
+    """Return the project's own criteria that are asked, in order.
+
+    Criteria that judges rate on request (scale share) are left out.
+    """
     asked = Criterion.objects.filter(project=project, retired_at=None).order_by("position", "pk")
     return asked.exclude(scale=Criterion.Scale.SHARE)
 
@@ -36,7 +39,7 @@ def asked_of_judges(project: Project) -> QuerySet[Criterion]:
 
 
 def criterion_of(project: Project, fact: metrics.Criterion) -> Criterion:
-    """Return the project's current criterion with the name of `fact`. It is created if it does not exist."""
+    """Return the project's current criterion with the name of `fact`, and create a missing one."""
     return Criterion.objects.get_or_create(
         project=project, name=fact.name, retired_at=None, defaults=asdict(fact)
     )[0]

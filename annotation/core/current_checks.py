@@ -1,6 +1,6 @@
 """Maintaining `Check.is_current`.
 
-It is True as long as the check's claim has not been removed and the claim set of this claim is active.
+`is_current` is True while the check's claim is not removed and its claim set is active.
 """
 
 from __future__ import annotations

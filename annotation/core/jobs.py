@@ -4,8 +4,8 @@ Messages of the broker only wake workers, which also look for jobs at intervals.
 
 - `take` claims waiting jobs with a token, so that only one worker gets a job.
 - `Lease` is the heartbeat: it extends the claims and writes the progress as long as the process lives.
-- Code that writes results calls `hold` or `finish` in the same transaction, so a worker whose job was cancelled or
-  given to another worker writes nothing more.
+- Code that writes results calls `hold` or `finish` in the same transaction, so a worker that lost its job writes
+  nothing more.
 - `finish` and `try_later` end a claim; they need its token.
 - `reap` handles the jobs of dead workers, `cancel` ends open jobs, and `again` restarts ended jobs.
 
@@ -45,9 +45,7 @@ MAIL = "annotation.mail"
 """The name of the task that sends a mail."""
 BROKER_SECONDS = 2
 PAUSES_SECONDS = (5, 10, 20, 40)
-"""The pauses in seconds before the second and each further attempt. After the last of them, a job that
-fails is not tried again.
-"""
+"""The pauses in seconds before the second and each further attempt. A job has one attempt more than pauses."""
 REPORT_SECONDS = 0.5
 """The seconds between two writes of a job's progress."""
 REAPED_AT_ONCE = 500
@@ -149,7 +147,7 @@ def locked(jobs: QuerySet[Job], *, most: int | None = None, skip_locked: bool = 
 
 
 class Lease:
-    """The heartbeat of all claims that have one token. It runs in its own thread within `with Lease(token)`.
+    """The heartbeat of all claims that have one token. The heartbeat runs in its own thread within `with Lease(token)`.
 
     If the process dies, the lease expires and another worker gets the jobs. `reap` skips the jobs of the process that
     calls it, even if the database delays a heartbeat. `progress` has columns of the job that each heartbeat writes.
@@ -269,7 +267,7 @@ _leaps = LeapWatch()
 def reap() -> None:
     """Return the jobs of dead workers to the queue. A job without attempts left has failed.
 
-    Workers may call it at any time and concurrently.
+    Concurrent calls are safe.
     """
     now = shared_now()
     if _leaps.has_leapt(now, by=lease_seconds() / 2):
@@ -344,7 +342,7 @@ def _wake(kind: str, jobs: int) -> None:
 
 
 def broker_fault() -> str:
-    """Return the reason why the broker takes no messages; "" if it takes messages. Waits at most a few seconds."""
+    """Return the fault of a broker that takes no messages; "" if it takes messages. Waits at most a few seconds."""
     try:
         with current_app.connection_for_write(connect_timeout=BROKER_SECONDS) as broker:
             broker.ensure_connection(max_retries=1, interval_start=0, interval_step=0, timeout=BROKER_SECONDS)

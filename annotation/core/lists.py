@@ -47,7 +47,9 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The values of a column or filter with their displayed names. `name` is their name in the API's schema."""
+    """The values of a column or filter with their displayed names. `name` is the name of the choices in the API's
+    schema.
+    """
 
     name: str
     words: Sequence[tuple[str, str]]
@@ -141,7 +143,7 @@ class Filter(_Part):
     """One filter.
 
     - `where`: Django's lookup for the value (default: the name), or a function of the viewer and the value
-    - `title`: the label of the select field on the page; a filter without a title is only in the API
+    - `title`: the label of the select field on the page; a filter without a title has no field
     - `options`: returns the options of the select field for a viewer (default: `choices`)
     - `default`: the value if nothing is chosen; without a default, all rows are shown
     """
@@ -365,7 +367,7 @@ class Listing:
 
     @property
     def narrows_more(self) -> bool:
-        """Return True if a filter that the page folds away, that is, one after the first two, is in use."""
+        """Return True if a filter after the first two, which the page folds away, is in use."""
         return any(each.name in self._chosen for each, _, _ in self.selects[2:])
 
     def _options(self, one: Filter) -> Sequence[tuple[str, str]]:
@@ -375,9 +377,7 @@ class Listing:
 
     @property
     def kept(self) -> dict[str, str]:
-        """Return the parameters that a new search must keep: filters that the page does not show, and the order if the
-        page has no field for it.
-        """
+        """Return the parameters that a new search keeps: filters and an order without a field on the page."""
         titles = {each.name: each.title for each in self.of.filters}
         kept = {name: value for name, value in self._chosen.items() if not titles[name]}
         return kept if self.of.orders or not self.sort else {**kept, "sort": self.sort}
@@ -427,7 +427,7 @@ class Listing:
 
 
 def whole_number(text: str, name: str, *, least: int = 0, most: int) -> int:
-    """Read a whole number between `least` and `most` from a parameter. Raises Invalid with the field `name`."""
+    """Read a whole number between `least` and `most`. Raises Invalid (field `name`) for other texts."""
     if not (text.isascii() and text.isdigit() and len(text) <= 12 and least <= int(text) <= most):
         raise Invalid(f"{name} is a whole number from {least} to {most:,}, not {text!r}.", field=name)
     return int(text)

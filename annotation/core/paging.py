@@ -83,8 +83,9 @@ def page_after(
 ) -> tuple[list[Listed], str]:
     """Load a page of rows, and the public id after which the next page starts, which is "" at the end.
 
-    The default `size` is ROWS_ON_A_PAGE. The row `after` is looked up in `scope`, because `rows` may no longer
-    contain it. The columns of the order must not be null. Raises NoSuchPage if the row does not exist.
+    The default `size` is ROWS_ON_A_PAGE. `id_path` is the lookup of the public id. The row `after` is looked up in
+    `scope`, because `rows` may no longer contain it. The columns of the order must not be null. Raises NoSuchPage if
+    the row does not exist.
     """
     size = ROWS_ON_A_PAGE if size is None else size
     parts: Iterable[QuerySet[Listed]] = (rows,)

@@ -1,8 +1,8 @@
 """Permissions: a table of roles and verbs that pages, API, commands and tests use.
 
 A person outside of a project gets the same answer as for a missing project. A person with open assessor work in a
-project is *blind* there: until they close their document sets, all verbs that reveal systems, others' answers or a
-judge's verdicts are forbidden, whatever their other roles are.
+project is *blind* there. A blind person may use only BLIND_VERBS, because all other verbs can reveal systems, others'
+answers or a judge's verdicts.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ BLIND_VERBS = frozenset(
         Verb.CLOSE_PROJECT,
     }
 )
-"""The verbs that remain open to a person with open assessor work."""
+"""The verbs that a blind person may still use."""
 
 ARCHIVED_VERBS = frozenset(
     {
@@ -148,7 +148,7 @@ def visible_projects(person: Person) -> QuerySet[Project]:
 
 
 def deleted_projects(person: Person) -> QuerySet[Project]:
-    """Select the deleted projects that the person may restore: those that they own, or all for a superuser."""
+    """Select the deleted projects that the person may restore: the person's own, or all for a superuser."""
     deleted = Project.all_projects.filter(deleted_at__isnull=False)
     if not person.is_authenticated:
         return deleted.none()
@@ -229,7 +229,7 @@ def _standing(person: Person, roles: str | None, is_blind_now: bool) -> Standing
 
 
 STANDING = _STANDING.format(project="%(project)s")
-"""Two columns for other hand-written statements; `require_as_read` takes their values."""
+"""The SQL of two columns, roles and blindness, for other statements. `require_as_read` takes their values."""
 
 _PROJECT, _JUDGE = Part(Project, "project"), Part(Judge, "judge")
 
@@ -301,8 +301,8 @@ def project_verbs_and(
 ) -> tuple[Project, frozenset[Verb], Row | None]:
     """Return the project, the person's verbs, and a further row of the project, which is None if it does not exist.
 
-    `beside` says from which table the further row is read, with the alias `beside`; `name` is the row's public id.
-    Raises the errors of `project_for`.
+    `beside` has the columns of the further row, with the table alias `beside`; `name` is the row's public id. Raises
+    the errors of `project_for`.
     """
     join = _BESIDE.format(table=beside.table)
     project, verbs, values = _entered(person, slug, verb, f", {beside.columns}", join, name=name)

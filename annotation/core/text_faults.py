@@ -8,12 +8,12 @@ import unicodedata
 from annotation.core.refusals import Invalid
 
 MAX_TEXT_CHARACTERS = 1_000_000
-"""The longest single text, about the length of a long novel."""
+"""The maximum number of characters of one text."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def text_fault(text: str) -> str:
-    """Return the reason why a text cannot be stored, for a message that begins with the name of the text; "" if it
+    """Return the fault of a text that cannot be stored, for a message that begins with the name of the text; "" if it
     can be stored.
     """
     if len(text) > MAX_TEXT_CHARACTERS:
@@ -37,8 +37,8 @@ def text_fault(text: str) -> str:
 def checked_text(text: str, *, most: int, if_empty: str, if_long: str) -> str:
     r"""Trim a person's text and convert its line ends to "\n".
 
-    Raises Invalid (field `text`): with the message `if_empty` for an empty text, with `if_long` for more than `most`
-    characters, and for control characters other than line ends and tabs.
+    Raises Invalid (field `text`) for an empty text (message `if_empty`), for more than `most` characters (`if_long`),
+    and for control characters other than line ends and tabs.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
     if not text:
@@ -70,6 +70,6 @@ def _control_in(text: str, *, but: str = "") -> str | None:
 
 
 def printable(text: str) -> str:
-    """Cut a text to 300 characters for a message, and replace NUL and halves of surrogate pairs by U+FFFD."""
+    """Cut a text to at most 300 characters for a message, and replace NUL and halves of surrogate pairs by U+FFFD."""
     cleaned = _SURROGATE.sub("\ufffd", text.replace("\x00", "\ufffd"))
     return cleaned if len(cleaned) <= 300 else f"{cleaned[:297]}…"

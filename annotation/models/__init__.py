@@ -1,4 +1,4 @@
-"""The models. Each module is named after a noun."""
+"""The database models."""
 
 from annotation.models.access import AccountEvent
 from annotation.models.allowed_server import AllowedServer

@@ -10,7 +10,7 @@ from django.utils import timezone
 class AccountEvent(models.Model):
     """An event of an account, such as a sign-in or a failed attempt.
 
-    Rows are only added, until retention removes them. They never contain a password, a token, or a typed name that
+    Rows are only added, until retention removes them. Rows never contain a password, a token, or a typed name that
     belongs to no account.
     """
 

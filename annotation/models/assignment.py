@@ -17,8 +17,8 @@ from annotation.models.summary import Comparison
 class Sample(PublicRow):
     """A random sample of checks for reviewers, or of summaries to rate by a criterion, with its frame.
 
-    The frame has all items that could be sampled: checks, each with the judge's probability of yes, or summaries, each
-    with the judge's rating in [0, 1]. `sampled_checks` or `sampled_ratings` has the sampled items.
+    The frame has all items that could be sampled. Each check has the judge's probability of yes, and each summary the
+    judge's rating in [0, 1]. `sampled_checks` or `sampled_ratings` has the sampled items.
     """
 
     class Method(models.TextChoices):

@@ -1,4 +1,4 @@
-"""The base of all rows: public ids, seeds and leases."""
+"""Base classes of rows, public ids and seeds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DIGIT_OF_BYTE = b"abcdefghijklmnopqrstuvwxyz234567" * 8
 def new_public_id() -> str:
     """Make a random id of 16 letters and digits (80 bits), safe in URLs, file names and spreadsheets.
 
-    It reveals neither order nor number.
+    The id reveals neither the order nor the number of rows.
     """
     return secrets.token_bytes(ID_LENGTH).translate(_DIGIT_OF_BYTE).decode()
 

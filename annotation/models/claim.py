@@ -34,8 +34,8 @@ def has_number(text: str) -> bool:
 
 
 def new_queue_key() -> int:
-    """Make a random position in [0, 2^62) for queues. It orders rows with equal values and reveals nothing about
-    them.
+    """Make a random position in [0, 2^62) for queues. The position orders rows with equal values and reveals nothing
+    about the rows.
     """
     return secrets.randbits(QUEUE_KEY_BITS)
 
@@ -167,7 +167,7 @@ class Claim(PublicRow):
 QUESTIONS = Q(claim_set__kind=ClaimSet.Kind.QUESTIONS)
 """Claims that are closed questions."""
 CHANGED_BY_PEOPLE = Q(removed_at__isnull=False) | Q(origin=ClaimOrigin.PERSON)
-"""Claims that a person removed or wrote."""
+"""Claims that were removed, or that a person wrote."""
 
 DISPUTED = Q(is_disputed=True)
 AGAINST_JUDGE = Q(is_current=True, human_label__isnull=False, judge_label__isnull=False) & ~Q(
@@ -178,14 +178,13 @@ AGAINST_JUDGE = Q(is_current=True, human_label__isnull=False, judge_label__isnul
 class Check(PublicRow, Leased):
     """The question whether a text expresses or supports a claim.
 
-    - Reference side: a claim of the reference (of the documents if there is no reference) is compared with the
-      summary.
+    - Reference side: a claim of the reference (of the documents if there is no reference) is compared with the summary.
     - Summary side: a claim of the summary is compared with its source documents.
     - Question side: a closed question is answered from the summary alone. Without a `summary` it is answered from the
       source documents, and the answer changes the scores of all summaries of the set.
 
     `summary` is the summary whose score the answer changes. The columns from `judge_label` to `impact` are derived from
-    verdicts. Only `scoring` writes them, and `verify_scores` checks them.
+    verdicts. Only `scoring` computes these columns, and `verify_scores` checks them.
     """
 
     class Side(models.TextChoices):
@@ -333,7 +332,7 @@ class Check(PublicRow, Leased):
 class Verdict(Answer):
     """The answer of a judge, reviewer or adjudicator to a check.
 
-    A null label keeps an unusable answer of a judge with its reason; it does not count as a verdict.
+    A null label marks a judge's unusable answer, which does not count as a verdict.
     """
 
     # The field cannot be named `check`, because every Django model has a class method with this name.
@@ -404,7 +403,7 @@ class Verdict(Answer):
 SIDE_SCORES = {Check.Side.REFERENCE: "coverage", Check.Side.SUMMARY: "alignment"}
 """The score to which the answers of each side belong."""
 OF_CLAIMS = Q(side__in=tuple(SIDE_SCORES))
-"""Checks of claims; no figure combines them with the checks of closed questions."""
+"""Checks of claims, without the checks of closed questions."""
 SCORE_SIDES = {score: side for side, score in SIDE_SCORES.items()}
 
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Judge(PublicRow):
-    """The profile of an automatic judge. It belongs to a project; without a project, all projects share it.
+    """The profile of an automatic judge. A judge without a project is shared by all projects.
 
-    An API key is either in the environment variable `api_key_env`, or encrypted in `sealed_key`.
+    The API key, if any, is in the environment variable `api_key_env`, or encrypted in `sealed_key`.
     """
 
     class Kind(models.TextChoices):
@@ -181,10 +181,11 @@ class AnsweredCalls(models.Manager["JudgeCall"]):
 
 
 class JudgeCall(PublicRow):
-    """A request to a judge with its reply, stored so that it is paid for only once. Retention may erase it.
+    """A request to a judge with its reply, stored so that the call is paid for only once. Retention may erase the
+    texts.
 
-    While a worker waits for the reply, the row has a lease, so that no other worker pays too; `objects` does not
-    contain such rows. The reply ends the lease. If the worker dies, another worker takes over the lease.
+    While a worker waits for the reply, the row has a lease, so that no other worker pays too. `objects` contains no row
+    with a lease. The reply ends the lease. If the worker dies, another worker takes over the lease.
     """
 
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="calls")

@@ -26,8 +26,9 @@ ASKED_AT_PRESENT = Q(unit__isnull=False) | Q(
 class CoverageJudgment(Answer):
     """The percent of a reference unit that the marked summary units express.
 
-    The judgment is about a unit, or about a claim if claims replace units. An assessor's row belongs to a reading of
-    the comparison. A revised judgment is a row with the next version; the last version is the current one.
+    The judgment is about a unit, or about a claim if claims replace units. Without a percent, it is a draft. An
+    assessor's row belongs to a reading of the comparison. A revised judgment is a row with the next version; the last
+    version is the current one.
     """
 
     comparison = models.ForeignKey(Comparison, on_delete=models.CASCADE, related_name="judgments")

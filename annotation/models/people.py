@@ -14,7 +14,7 @@ from annotation.models.project import Project
 
 
 class Invitation(PublicRow):
-    """A link with which one person can join a project with some roles. Only a hash of its secret is stored."""
+    """A link with which one person can join a project. Only a hash of the link's secret is stored."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
     roles = models.JSONField(default=list)
@@ -55,12 +55,11 @@ class Invitation(PublicRow):
 
 
 def administrators() -> models.QuerySet[User]:
-    """Return all active superusers."""
     return User.objects.filter(is_active=True, is_superuser=True)
 
 
 class SetupLink(PublicRow):
-    """A link that creates the first administrator's account. Only a hash of its secret is stored."""
+    """A link that creates the first administrator's account. Only a hash of the link's secret is stored."""
 
     secret_hash = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)

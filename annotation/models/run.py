@@ -20,9 +20,9 @@ MOST_QUESTIONS_MADE = 50
 class Run(PublicRow):
     """A run of a judge over a project's document sets.
 
-    A person can cancel it. It is stopped if the judge refuses all further requests or the budget is spent. It has
-    failed if no document set succeeded or no answer was usable; otherwise it is finished. `stop_reason` says why a
-    run is incomplete.
+    A person can cancel a run. A run is stopped if the judge refuses all further requests or the budget is spent. A run
+    has failed if no document set succeeded or no answer was usable. Otherwise the run is finished. `stop_reason` is the
+    reason for an incomplete run.
     """
 
     class State(models.TextChoices):
@@ -91,7 +91,7 @@ class Run(PublicRow):
 
 
 class Export(PublicRow):
-    """An exported file with its manifest. Until its job is done, the manifest has only the options of its level."""
+    """An exported file with its manifest. Until the job is done, the manifest has only the options of the export."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="exports")
     level = models.CharField(max_length=10)
@@ -115,9 +115,9 @@ class Export(PublicRow):
 class Import(PublicRow):
     """Files to check or import, with the result.
 
-    `report` describes the check or import, and `refusal` the faults of the files. The files are deleted after an import
-    that left out no row and after a cancellation, otherwise 24 hours after the upload. `job` is null until the first
-    check or import begins.
+    `report` describes the check or import, and `refusal` the faults of the files. The files are deleted after a
+    complete import or a cancellation, otherwise 24 hours after the upload. `job` is null until the first check or
+    import begins.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
@@ -145,8 +145,8 @@ class Job(PublicRow):
     """A piece of background work that ends exactly once, even if workers die.
 
     A job of a run judges one document set. Any other job belongs to the export, import, analysis or watch that refers
-    to it. A worker owns a job as long as the job is in the state *working* with the worker's token and its lease has
-    not expired. Messages of the broker only wake workers.
+    to it. A worker owns a job in the state *working* that has the worker's token and a valid lease. Messages of the
+    broker only wake workers.
     """
 
     class Kind(models.TextChoices):

@@ -1,4 +1,4 @@
-"""Scores, which can be rebuilt from other rows at any time."""
+"""Scores, which can be rebuilt from other rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annotation.models.summary import Summary
 
 
 def new_revision() -> int:
-    """Make a random number in [0, 2^31) for `Score.revision`, which gets a new one whenever its row is written."""
+    """Make a random number in [0, 2^31). Each writing of a score sets a new `Score.revision`."""
     return secrets.randbits(31)
 
 

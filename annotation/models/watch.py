@@ -101,7 +101,6 @@ class Watch(PublicRow):
 
     @property
     def step(self) -> timedelta:
-        """The length of a period."""
         return timedelta(days=7 if self.length == Watch.Length.WEEK else 1)
 
 
@@ -113,7 +112,8 @@ class WatchPeriod(PublicRow):
     - `sample`: the checks for people; `answers` counts their answers once the sample is complete
     - `basis`: the guidelines, the criteria and the judge's signature; periods of different bases are not compared
     - `values`: by score and document, the numbers of `evaluation.statistics.SampledValue` and the group
-    - `asked`: the results of asking the anchors again, in order; `anchor_run` is asking them now
+    - `asked`: the results of the repeated questions to the judge, in order; `anchor_run`: the run that asks the anchors
+      again
     """
 
     class State(models.TextChoices):

@@ -196,7 +196,7 @@ def _end_account(person: User, names: Collection[str], projects: list[Project], 
         if field.remote_field.on_delete is models.CASCADE:
             _, by_kind = model._base_manager.filter(**{field.name: person}).delete()
             gone[model._meta.db_table] += by_kind.get(model._meta.label, 0)
-    # Stored statistics may have names. They are computed again when somebody asks for them.
+    # Stored statistics may have names, so delete them. They are computed again on the next request.
     Analysis.objects.filter(project__in=projects).delete()
     mailed = any_of(("email__iexact", name) for name in names)
     Invitation.objects.filter(mailed | Q(accepted_by=person)).update(note="", email="")

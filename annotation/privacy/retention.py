@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 APPLY_RETENTION = "annotation.apply_retention"
-"""The name of the task."""
+"""The name of the task that applies retention periods."""
 FOUNDING = Q(target_kind__in=("sample", "project")) | Q(verb="start run")
 """Log entries that must remain: samples, projects and started runs."""
 
 
 def apply_retention() -> Mapping[str, int]:
-    """Remove everything that is due. Returns the counts by kind. Workers may call it concurrently.
+    """Remove everything that is due. Returns the counts by kind. Concurrent calls are safe.
 
-    An erased call keeps its tokens and duration but no longer answers its question: asking again costs money again,
-    and the estimate of a run includes this cost.
+    An erased call keeps its tokens and duration, but its reply is gone. Asking again costs money again, and the
+    estimate of a run includes this cost.
     """
     now, removed = shared_now(), Counter[str]()
     for project in overdue():

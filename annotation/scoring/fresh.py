@@ -34,10 +34,10 @@ def fresh_scores(
     units: Iterable[Unit],
     claims: Sequence[Claim],
 ) -> Iterator[FreshScore]:
-    """Compute what `rescore` would store for summaries of new document sets, in order.
+    """Compute the scores and derived columns of summaries of new document sets, in order.
 
-    `labels`, by summary and claim, must come from one reviewer, because the function assumes that nothing is
-    disputed. The other rows must have been stored just now. Makes no query.
+    `labels`, by summary and claim, must come from one reviewer, because the function assumes that nothing is disputed.
+    The other rows must have been stored just now. Makes no query.
     """
     rules = score_rules(project)
     names = {claim.pk: claim.public_id for claim in claims}

@@ -26,10 +26,10 @@ SPREAD_DIGITS = 9
 """The number of decimals to which differences are rounded before the threshold is applied."""
 
 DisputeTarget = tuple[int | None, ...]
-"""The values of `TARGET_COLUMNS`, which identify an item. Those of the other kinds of item are None.
+"""The values of `TARGET_COLUMNS`, which identify an item; the other columns are None.
 
-A check has one key, a unit the keys of its comparison and of itself or of the claim that replaces it, and a criterion
-about a summary the keys of both.
+A check fills one column. A unit fills `comparison_id`, and `unit_id` or the `claim_id` that replaces it. A criterion
+about a summary fills the last two columns.
 """
 TARGET_COLUMNS = ("check_row_id", "comparison_id", "unit_id", "claim_id", "summary_id", "criterion_id")
 
@@ -59,7 +59,7 @@ DERIVED_COLUMNS = ("state", "spread", "answers")
 
 
 def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> None:
-    """Update the disputes of some summaries. The caller has a transaction and has locked the summaries.
+    """Update the disputes of some summaries. The caller must be in a transaction that has locked the summaries.
 
     Makes no query if nothing is or was disputed, and one query if nothing changed. Disputes of removed claims are
     deleted. Decisions are rows of their own and remain.

@@ -104,7 +104,9 @@ def _composites(
 def final_ratings(
     project: Project, *columns: str, **summaries: object
 ) -> Iterator[tuple[Literal["decision", "people", "judge"], list[Any]]]:
-    """Yield, for each criterion about each summary, who decides and the ratings whose mean is the final answer.
+    """Yield the decider and its ratings for each criterion about each summary.
+
+    The mean of these ratings is the final answer.
 
     A rating has `summary_id`, `criterion_id`, `criterion__name`, `role`, `person_id`, `origin_name`, `value` and the
     `columns`. The lookups `summaries` select ratings. Makes one query.
@@ -114,7 +116,7 @@ def final_ratings(
     for row in _counting(project).filter(**summaries).values_list(*names, *columns, named=True):
         is_judge = row.role == Rating.Role.JUDGE
         decides = "decision" if row.role == Rating.Role.ADJUDICATOR else "judge" if is_judge else "people"
-        # A failed answer of the judge does not replace a usable one, but a person's empty answer withdraws theirs.
+        # A failed answer of the judge does not replace a usable one. A person's empty answer withdraws the earlier one.
         if row.value is not None or not is_judge:
             author = (row.person_id or row.origin_name) if decides == "people" else ""
             latest[row.summary_id, row.criterion_id][decides, author] = row
@@ -127,7 +129,7 @@ def final_ratings(
 
 
 def own_inputs(project: Project) -> tuple[object, ...]:
-    """Return values that change whenever the inputs of `own_scores` change, for fingerprints. Makes two queries."""
+    """Return values that change with the ratings and criteria behind `own_scores`. Makes two queries."""
     found = _counting(project).order_by().aggregate(count=Count("pk"), newest=Max("pk"))
     return (found["count"], found["newest"], *criteria_in_force(project).values_list("pk", flat=True))
 

@@ -9,7 +9,8 @@ from annotation.models import Project, Rating, Summary
 class GivenRating:
     """A rating, on the scale of its criterion, or a computed score of a summary, with its reason.
 
-    `judge` is "" if a formula computed the score. `value` is None if there is no usable rating; `reason` then says why.
+    `judge` is "" if a formula computed the score. `value` is None if there is no usable rating; `reason` is then the
+    cause.
     """
 
     name: str

@@ -189,7 +189,7 @@ def judged_text(summary: Summary, project: Project) -> str:
 def summary_records(project: Project, summary_ids: Sequence[int] | None = None) -> Iterator[SummaryRecord]:
     """Yield the records of the project's summaries, or only of `summary_ids`.
 
-    Summaries are read in batches, with at most four statements per batch.
+    Summaries are read in batches, with at most five statements per batch.
     """
     is_one_batch = summary_ids is not None and len(summary_ids) <= RECORDS_AT_ONCE
     keys = summary_ids if summary_ids is not None and is_one_batch else summary_keys(project, summary_ids)
@@ -206,8 +206,8 @@ def records_of(project: Project, found: Sequence[Summary]) -> Iterator[SummaryRe
 def summaries(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
     """Load the summaries with these keys, with their sets and systems, ordered by set.
 
-    `hold` locks the rows in the order of their keys, as every caller does, to avoid deadlocks. Then the caller must
-    be in a transaction, and read the answers only after the lock.
+    `hold` locks the rows in the order of their keys, to avoid deadlocks. Then the caller must be in a transaction, and
+    read the answers only after the lock.
     """
     if not keys:
         return []
@@ -222,8 +222,8 @@ def summaries(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
 def hold_scored(place: Check | Comparison | Summary) -> list[Summary]:
     """Lock and return the summaries whose scores an answer changes.
 
-    An answer changes one summary, or all summaries of the set if `place` is a check without a summary; in the second
-    case the document set is locked first. Concurrent answers wait for these locks.
+    An answer changes one summary, or all summaries of the set if `place` is a check without a summary. Then the
+    document set is locked first. Concurrent answers wait for these locks.
     """
     key = place.pk if isinstance(place, Summary) else place.summary_id
     return hold_set(cast("Check", place).document_set_id) if key is None else summaries([key], hold=True)
@@ -328,11 +328,7 @@ class _Piece(NamedTuple):
 
 @dataclass(slots=True)
 class _Said:
-    """The answers to one check or unit. `add` must be called in the order of time; only answers that count are kept.
-
-    The latest decision outranks people's latest answers, and people's answers outrank the judge's latest usable
-    answer.
-    """
+    """The answers to one check or unit. `add` must be called in the order of time."""
 
     judge: _Fact | None = None
     failure: str = ""
@@ -394,7 +390,8 @@ class _Facts:
         for fact in self.of("rating"):
             is_of_people = fact.two in (Answer.Role.REVIEWER, Answer.Role.ASSESSOR)
             who = ("people", fact.c or fact.three) if is_of_people else (fact.two, "")
-            # A failed answer of the judge does not replace a usable one, but a person's empty answer withdraws theirs.
+            # A failed answer of the judge does not replace a usable one. A person's empty answer withdraws the
+            # earlier one.
             value = cast("float | None", fact.x)
             if value is not None or is_of_people:
                 given[fact.a, fact.b][who] = value

@@ -179,8 +179,9 @@ def derived_columns(
 def _uncertainty(answers: CheckAnswers) -> float:
     """Compute the judge's uncertainty: 1 if the judge is undecided, 0 if it is certain.
 
-    It is 1 minus twice the distance of the probability from .5. For a panel, it is the share of votes that differ
-    from the panel's label. It is 0 if a rule decides, 1 without a yes or no, and .5 for a label without probability.
+    The uncertainty is 1 minus twice the distance of the probability from .5. For a panel, it is the share of votes that
+    differ from the panel's label. The value is 0 if a rule decides, 1 without a yes or no, and .5 for a label without
+    probability.
     """
     if answers.rule is not None:
         return 0.0

@@ -10,7 +10,7 @@ from django.db.models import Avg, Q
 from annotation.models import Check, Comparison, Score, Summary
 
 SHOWN = ("coverage", "claim_coverage", "alignment", "question_coverage", "composite_2_3")
-"""The scores shown after an act, in the order of the screen."""
+"""The scores shown after an answer or decision, in the order of the screen."""
 
 ShownScores = dict[str, float | None]
 
@@ -34,9 +34,9 @@ class ScoreChange:
 
 
 def scores_now(place: Check | Comparison | Summary) -> ShownScores:
-    """Load the scores that an answer can change: the scores of its summary, or the means over the set.
+    """Load the scores that an answer can change: the scores of the summary, or the means over the set.
 
-    The means over the set are loaded for a check of the source, because its answer changes all summaries.
+    A check of the source has means over the set, because its answer changes all summaries.
     """
     scored = Q(summary=place.pk if isinstance(place, Summary) else place.summary_id)
     if isinstance(place, Check) and place.summary_id is None:

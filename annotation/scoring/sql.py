@@ -1,7 +1,7 @@
-"""The hand-written statements that load the inputs of scoring. Every answer runs them.
+"""The hand-written statements that load the inputs of scoring. Every rescoring runs these statements.
 
-They replace fifteen queries of the ORM, which took longer to build than to run. tests/bench/answering.py (answer) and
-tests/bench/next_claim.py (override) measure the statements.
+With the ORM, the same inputs need fifteen queries that take longer to build than to run. tests/bench/answering.py
+(answer) and tests/bench/next_claim.py (override) measure the statements.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class GuidelineTrials(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Ask people to answer claims again under the current guidelines, and a third of them under the old ones.
 
-        Needs the verb "assign". The answers score nothing until somebody decides on the trial's page.
+        Needs the verb "assign". The answers do not affect scores before the decision on the trial's page.
         """
         project = self.enter(Verb.ASSIGN)
         trial = start_trial(project=project, by=self.person, **self.body(NewTrial))

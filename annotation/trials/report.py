@@ -1,4 +1,4 @@
-"""The cost of new guidelines: how many answers a trial changed, in which direction, and the effect on systems."""
+"""The cost of new guidelines: the answers that a trial changed, and the effect on systems."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ class SystemEffect:
     """The effect of the new guidelines on a system.
 
     `change` compares the changes of the system's share of yes: `first` under the new guidelines, from `answers`
-    answers, and `second` under the old ones. It is None without an answer under the old ones. `average` is the
-    leaderboard's value now, None once the answers count. `expected` is `average` plus the difference of `change`,
-    within [0, 1]. If the difference has no interval, `expected` equals `average`.
+    answers, and `second` under the old ones. `change` is None without an answer under the old ones. `average` is the
+    leaderboard's present value; None if there is none, or once the answers count. `expected` is `average` plus the
+    difference of `change`, within [0, 1]. If the difference has no interval, `expected` equals `average`.
     """
 
     system: str
@@ -81,7 +81,7 @@ class TrialCost:
 
     @property
     def sentence(self) -> str:
-        """Say how many of 100 answers the new guidelines change, beyond those that people change anyway."""
+        """Return a sentence about the share of answers that the new guidelines change."""
         changed = self.changed
         about, low, high = (_of_hundred(share) for share in (changed.difference, changed.low, changed.high))
         change = f"The new guidelines change about {about} of 100 answers"

@@ -1,4 +1,4 @@
-"""Starting a trial of the current guidelines, answering checks again, and deciding which answers count."""
+"""Starting a trial of the current guidelines, answering checks again, and deciding on the answers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from annotation.models import Guideline
 
 FEWEST = 15
-"""The smallest trial. A third of it, 5 answers, is given again under the old guidelines."""
+"""The minimum number of checks in a trial; 5 of them are answered again under the old guidelines."""
 CONTROL_SHARE = 1 / 3
 
 
@@ -60,10 +60,10 @@ def start_trial(
 ) -> GuidelineTrial:
     """Sample `size` checks that people answered blind under an older version of the guidelines, to be answered again.
 
-    A random third is answered again under that version, the others under the current version. With `by_others`,
-    people answer who have neither answered the check nor seen its answers; otherwise each check goes to the person
-    who answered it. The same seed gives the same trial. Raises Invalid with the wrong `field`, Conflict (code
-    `trial_open`) if another trial is undecided, and the errors of `require`.
+    A random third is answered again under that version, the others under the current version. With `by_others`, people
+    who know no answer to a check answer it. Otherwise each check goes to the person who answered it. The same seed
+    gives the same trial. Raises Invalid with the wrong `field`, Conflict (code `trial_open`) if another trial is
+    undecided, and the errors of `require`.
     """
     require(by, project, Verb.ASSIGN)
     Project.objects.select_for_update(of=("self",), no_key=True).get(pk=project.pk)
@@ -114,11 +114,11 @@ def _versions(project: Project, old_version: int) -> tuple[Guideline, Guideline]
 def answer_again(*, project: Project, answer_id: str, by: User, label: str) -> AnswerAgain:
     """Save an answer that is given again. No score changes.
 
-    Raises NotFound for an unknown id, Invalid for an unknown label, Conflict (code `not_waiting`) if the answer is
-    given already or can no longer be given by this person, and the errors of `require`.
+    Raises NotFound for an unknown id, and Invalid for an unknown label. Raises Conflict (code `not_waiting`) if the
+    answer is given already or this person can no longer give it. Raises the errors of `require`.
     """
     require(by, project, Verb.REVIEW)
-    # The lock makes the second of two people who answer the same check at once see the first answer.
+    # If two people answer the same check at once, the lock lets the second see the first answer.
     held = AnswerAgain.objects.select_for_update(of=("self",), no_key=True).filter(
         trial__project=project, public_id=answer_id
     )
@@ -148,10 +148,12 @@ def decide_trial(*, trial: GuidelineTrial, by: User | None, decision: str) -> No
       estimates (two-phase sampling: the probabilities of both choices are multiplied)
     - `drop`: answers given again do not count
 
-    Verdicts of a file's raters and adjudicators' decisions stay. A later decision takes back what an earlier one
-    withdrew or sampled. Raises Invalid for an unknown decision, Conflict `trial_incomplete` if answers are missing,
-    Conflict `trial_dropped` after `drop`, Conflict `trial_counted` for `drop` after another decision, Conflict
-    `not_blind`, `no_sample` or `too_few` if answers cannot correct an estimate, and the errors of `require`.
+    Verdicts of a file's raters and adjudicators' decisions stay. A later decision undoes the withdrawals and samples of
+    an earlier one. Raises Invalid for an unknown decision, the errors of `require`, and Conflict with a code:
+    - `trial_incomplete`: answers are missing
+    - `trial_dropped`: the trial was dropped before
+    - `trial_counted`: `drop` follows another decision
+    - `not_blind`, `no_sample`, `too_few`: the answers cannot correct an estimate
     """
     require(by, trial.project, Verb.CHANGE_PROJECT)
     if decision not in GuidelineTrial.Decision.values:
@@ -294,7 +296,7 @@ def _need_documents(again: QuerySet[AnswerAgain], sampled: QuerySet[SampledCheck
 
 
 def _verdict_of(row: AnswerAgain, trial: GuidelineTrial) -> Verdict:
-    """Return the verdict that `_count_answers` made. If it made none, make one that counts in the sample only."""
+    """Return the verdict that `_count_answers` made. If there is none, make one that counts in the sample only."""
     given = Verdict.objects.filter(
         check_row=row.check_row_id,
         person=row.person_id,

@@ -1,4 +1,4 @@
-"""Trials of guidelines: starting, the desk at which claims are answered again, the report and the decision."""
+"""The pages of guideline trials."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""The API of watches."""
-
 from __future__ import annotations
 
 from rest_framework.request import Request
@@ -28,10 +26,10 @@ class OneWatch(ApiView):
 
     @operation("get_watch", responses=WatchReport)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show what a watch found: its state, scores by period, alarms and anchors.
+        """Show the report of a watch: its state, scores by period, alarms and anchors.
 
         Needs the verb "view scores". Periods with other guidelines or criteria, or with another judge, are left out.
-        The person has then seen the answers to the checks in `anchors`, and cannot answer them blind any more.
+        The server records that the caller saw the answers to the checks in `anchors`.
         """
         project = self.enter(Verb.VIEW_SCORES)
         report = watch_report(only(Watch.objects.filter(project=project), public_id, "watch"))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def make_watch(
     *, project: Project, by: User | None, systems: Collection[System] = (), **settings: Any
 ) -> Watch:
-    """Make a watch with these columns, whose ranges the form checks; omitted ones have the model's defaults.
+    """Make a watch with these columns. The form checks their ranges; omitted columns have the model's defaults.
 
     The columns of a watch cannot be changed later, because alarms would not keep their rate. No `systems` means all
     systems of the project. Raises Invalid with the `field`, and the errors of `require`.

@@ -22,7 +22,8 @@ GRACE = timedelta(hours=1)
 """A period is closed this long after its end, because the clocks of servers differ and pushes take time."""
 READ_AT_ONCE = 2000
 DIGITS = 6
-"""The digits of stored values: a year of them is read for each page."""
+"""The number of decimals of stored values. Fewer decimals make pages faster, because each page reads a year of values.
+"""
 
 Values = dict[str, dict[str, list[float | str]]]
 """By score and document, the fields of a SampledValue and the document's group."""
@@ -41,8 +42,8 @@ def next_period(watch: Watch) -> tuple[datetime, datetime]:
 def choose(watch: Watch, start: datetime, end: datetime) -> tuple[list[int], int]:
     """Return the keys of the period's chosen summaries, and the number of all its summaries of the watched systems.
 
-    The chosen ones have the smallest hashes of their ids, keyed by the watch: a repetition chooses the same. The caller
-    has locked the project, so that nothing is pushed meanwhile.
+    The chosen summaries have the smallest hashes of their ids, keyed by the watch, so a repetition chooses the same
+    ones. The caller must have locked the project, so that no summary is added meanwhile.
     """
     rows = Summary.objects.filter(
         document_set__project_id=watch.project_id, is_summary=True, created_at__gte=start, created_at__lt=end

@@ -29,9 +29,9 @@ DOCUMENTS_SHOWN = 5
 REFERENCE, COMPARED, ALARM = "Reference", "Compared", "Alarm"
 LATER = (COMPARED, ALARM)
 RECENT = 2
-"""If so many latest periods with summaries have no value, nothing is known about the present."""
+"""If this many of the latest periods with summaries have no value, the present state is unknown."""
 MOST_TESTS = 2
-"""The anchors are asked at a period's end, and once more if the judge's server then names another model."""
+"""The maximum number of tests per period: one at its end, and one more if the judge's server names another model."""
 YEAR = timedelta(days=365)
 
 NOT_THE_JUDGE = "This rests on people's answers: the summaries or their documents changed, not the judge."
@@ -67,9 +67,9 @@ WATCHES = List(
 
 @dataclass(frozen=True, slots=True)
 class WatchPoint:
-    """A score in a period, with `answers` people's answers; None without a value.
+    """A score in a period. `answers` counts people's answers. `mean` is None without a value.
 
-    `state` is "Reference", "Compared" or "Alarm", or says why the period is not compared. `total` counts all summaries
+    `state` is "Reference", "Compared" or "Alarm", or the reason for a missing comparison. `total` counts all summaries
     of the period. The interval is a 95 % interval of documents; None below 10 documents.
     """
 
@@ -96,8 +96,8 @@ class WatchedScore:
     """A score by period, with its reference. Without a comparison, `window` is 0 and `drop` is None.
 
     `is_alarm` is True if the newest comparison gives an alarm. `drop` is the fall from the reference to the last
-    `window` periods, at the reference's shares of groups; a fall of `detectable` would be reported. `groups` begin with
-    the one that fell most. `lowest` names the documents of the compared periods with the lowest values of the judge.
+    `window` periods, at the reference's shares of groups. A fall of `detectable` is reported. `groups` begin with the
+    one that fell most. `lowest` names the documents of the compared periods with the lowest values of the judge.
     """
 
     score: str
@@ -185,7 +185,7 @@ def era_of(periods: Sequence[WatchPeriod]) -> list[WatchPeriod]:
 
 
 def watch_report(watch: Watch) -> WatchReport:
-    """Compare the periods of a watch with its reference. Two queries."""
+    """Compare the periods of a watch with its reference. Makes two queries."""
     periods = list(watch.periods.order_by("start"))
     era = era_of(periods)
     shown = [each for each in periods if era and each.start >= era[0].start]

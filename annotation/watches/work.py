@@ -1,8 +1,8 @@
 """The job of a watch: it closes periods, has them judged and sampled, repeats the anchors (known checks) and raises
 alarms.
 
-Each step is a transaction that holds the project and the job, so a killed worker leaves whole steps, and another worker
-continues with the next one. The constraint `watch_period_once` makes a second row of a period impossible.
+Each step is one transaction, so another worker can continue after a crash. The constraint `watch_period_once` makes a
+second row of a period impossible.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ if TYPE_CHECKING:
 
 ANCHORS = 150
 LOOKED_EVERY = timedelta(seconds=10)
-"""The pause between two looks of a worker at a watch."""
+"""The minimum pause between two jobs of a watch."""
 
 
 @transaction.atomic
 def ask_for_watches() -> None:
-    """Queue the jobs of the watches that are due. Workers may call it at any time and concurrently."""
+    """Queue the jobs of the watches that are due. Concurrent calls are safe."""
     has_rested = Q(job__finished_at=None) | Q(job__finished_at__lte=shared_now() - LOOKED_EVERY)
     live = Watch.objects.filter(archived_at=None, project__archived_at=None, project__deleted_at=None)
     again(Job.objects.filter(watch__in=live.filter(has_rested)))
@@ -63,7 +63,7 @@ def ask_for_watches() -> None:
 def perform(claimed: Claimed, lease: Lease) -> None:
     """Take all steps that are possible now; log and mail new alarms.
 
-    Raises the Refusal of a step, which becomes the error of the job: the reason why the watch waits.
+    Raises the Refusal of a step, which becomes the error of the job.
     """
     while any(_took(step, claimed) for step in (_end_judging, _settle, _ask_anchors, _close)):
         lease.require()
@@ -209,7 +209,7 @@ def _fix_anchors(watch: Watch, period: WatchPeriod) -> bool:
 
 
 def _answers(watch: Watch, run: Run) -> dict[str, object]:
-    """Return the anchors that the judge answered differently, among those that it answered."""
+    """Return the served model, the number of answered anchors, and the changed labels by anchor."""
     first: Mapping[str, str] = watch.anchors["checks"]
     done = run.jobs.filter(state=Job.State.DONE).values("document_set")
     rows = Verdict.objects.filter(

@@ -1,8 +1,8 @@
 """The figures of an installation in Prometheus' text format.
 
-Figures named `coverdict_…` come from the database, so they are the same on every server. Their cost grows only with
-open jobs and with the calls of active runs. Counts of requests and statements come from django-prometheus and cover
-only one server.
+Figures named `coverdict_…` come from the database and are the same on every server, except version and disk. Their cost
+grows with open jobs, calls of active runs, watches and workers. Counts of requests and statements come from
+django-prometheus and cover only one server.
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ from annotation.operator_commands import own_user
 class KindState:
     """The open jobs of a kind.
 
-    `oldest_seconds` is the longest time that a job has been waiting although it could be taken; 0 if no such job
-    waits. Jobs that wait for another attempt count as waiting, but their time starts after their pause.
+    `oldest_seconds` is the longest wait of a job that can be taken; 0 if there is none. Jobs that wait for another
+    attempt count as waiting, but their time starts after their pause.
     """
 
     kind: Job.Kind
@@ -89,7 +89,7 @@ def spent_by_active_runs() -> dict[str, Spent]:
 
 
 def watches() -> dict[tuple[str, str], dict[str, Any]]:
-    """Load the last reports of the watches, by slug of the project and public id."""
+    """Load the last reports of the watches that are not archived, by slug of the project and public id."""
     rows = Watch.objects.filter(archived_at=None, project__deleted_at=None)
     return {
         (slug, name): latest
@@ -116,7 +116,7 @@ class WorkerState:
 
 
 def workers() -> list[WorkerState]:
-    """Load the state of every known worker; workers that have been silent for long are forgotten by other workers."""
+    """Load the state of every stored worker, sorted by name."""
     lately = shared_now() - timedelta(seconds=settings.WORKER_SILENT_SECONDS)
     return [
         WorkerState(

@@ -35,7 +35,6 @@ FAILED_DAYS = 7
 
 @screen("GET")
 def status(request: Request) -> HttpResponse:
-    """Show the state of the installation to staff. The page names no project."""
     if not request.user.is_staff:
         raise NotFound("There is no such page.")
     failed = failed_jobs(days=FAILED_DAYS)
@@ -63,7 +62,6 @@ def status(request: Request) -> HttpResponse:
 
 @screen("POST")
 def allow_server(request: Request) -> HttpResponse:
-    """Let judges call the server that the form on the page *Status* names."""
     server = servers.allow_server(url=request.POST.get("url", ""), by=request.user)
     messages.success(request, f"Judges may call {server.url}.")
     return redirect("status")

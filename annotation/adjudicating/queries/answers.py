@@ -1,7 +1,7 @@
 """The answers to a dispute, without names and in a different order for each adjudicator.
 
-Letters replace the names, so that nobody knows which answer is the judge's. The order follows from a hash of the
-item, the adjudicator and the row. The page that explains a score shows the names.
+Letters replace the names, so that adjudicators cannot recognise the judge's answer. The order follows from a hash of
+the item, the adjudicator and the row. The page that explains a score shows the names.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class NamelessAnswer:
 def answers_on(dispute: Dispute, person: User) -> tuple[NamelessAnswer, ...]:
     """Load the answers to the item of a dispute, as this adjudicator sees them.
 
-    On a check, these are the latest answer of each reviewer; on a unit, the submitted percents; on a criterion, the
-    latest rating of each person. If the project compares people with the judge, the deciding judge's answer is
-    included. For a unit, the judge's answer is the share of the unit's claims with yes, rounded to the percent scale.
+    A check has the latest answer of each reviewer. A unit has the submitted percents. A criterion has the latest rating
+    of each person. If the project compares people with the judge, the deciding judge's answer is included. For a unit,
+    the judge's answer is the share of the unit's claims with yes, rounded to the percent scale.
     """
     place = dispute.place
     if isinstance(place, Check):

@@ -79,7 +79,7 @@ class DisputeView:
 
     @property
     def seen(self) -> str:
-        """Return the id of the current decision, "" if there is none. A new decision must send this id."""
+        """Return the id of the current decision, "" if there is none. A new decision sends this id."""
         standing = self.standing
         return standing.public_id if standing else ""
 

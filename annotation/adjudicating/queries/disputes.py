@@ -63,7 +63,7 @@ def open_disputes(project: Project) -> QuerySet[Dispute]:
 
 
 def dispute_of(project: Project, public_id: str) -> Dispute:
-    """Return the dispute with this public id in the project. Raises NotFound."""
+    """Return the dispute with this public id in the project. Raises NotFound if there is none."""
     rows = Dispute.objects.filter(project=project, public_id=public_id)
     dispute = rows.select_related(*JOINED_WITH).first()
     if dispute is None:
@@ -72,7 +72,7 @@ def dispute_of(project: Project, public_id: str) -> Dispute:
 
 
 def decision_of(project: Project, public_id: str) -> Verdict | CoverageJudgment | Rating:
-    """Return the decision with this public id in the project. Raises NotFound."""
+    """Return the decision with this public id in the project. Raises NotFound if there is none."""
     on_check = Verdict.objects.select_related("check_row__project", "check_row__summary").filter(
         check_row__project=project
     )

@@ -91,9 +91,9 @@ def decide_check(
     """Decide a check. Until the decision is withdrawn, its label outranks every verdict and earlier decision.
 
     The scores are updated in the same transaction. `seen` is the public id of the decision on the caller's screen, ""
-    for none. If it is not the current decision, nothing is written and Conflict (code `newer_decision`) is raised.
-    Raises Conflict (code `newer_claim`) if the claim was reworded or removed, Invalid for unusable values, and the
-    errors of `require`.
+    for none. If another decision is current, nothing is written and Conflict (code `newer_decision`) is raised. By
+    default, the current decision is not compared. Raises Conflict (code `newer_claim`) if the claim was reworded or
+    removed, Invalid for unusable values, and the errors of `require`.
     """
     require(by, check.project, Verb.ADJUDICATE)
     if label not in Label.values:
@@ -123,8 +123,8 @@ def decide_unit(
     """Decide the percent (0 to 100) of a reference unit that the summary expresses.
 
     `unit` is a claim if claims replace units. Until the decision is withdrawn, its percent outranks every assessor's
-    percent. `seen` and the errors are the same as in `decide_check`. Raises Conflict also if the unit no longer
-    exists.
+    percent. `seen` and the errors are the same as in `decide_check`. Raises Conflict (code `newer_cut`) also if the
+    unit no longer exists.
     """
     project = comparison.summary.document_set.project
     require(by, project, Verb.ADJUDICATE)

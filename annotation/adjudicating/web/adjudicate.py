@@ -54,14 +54,12 @@ def dispute(request: Request, slug: str, dispute_id: str) -> HttpResponse:
 
 @screen("POST")
 def next_dispute(request: Request, slug: str) -> HttpResponse:
-    """Lease the next dispute to the reader and show it; `after` is the id of the skipped dispute."""
     room = enter(request, slug, Verb.ADJUDICATE, here=HERE)
     return _hand_out(request, room, after=request.POST.get("after", ""), note="")
 
 
 @screen("POST")
 def decide_dispute(request: Request, slug: str, dispute_id: str) -> HttpResponse:
-    """Save a decision and show the next dispute."""
     room = enter(request, slug, Verb.ADJUDICATE, here=HERE)
     row = dispute_of(room.project, dispute_id)
     before = scores_now(row.place)

@@ -1,7 +1,6 @@
-"""Agreement between people's answers, on every scale and for every pair of people.
+"""Agreement between people's blind answers on every scale (see `ratings`).
 
-Only blind answers count (see `ratings`). The deciding judge is compared with people as another rater, but people's
-own figures do not include it.
+The judge is compared with people separately.
 """
 
 from __future__ import annotations
@@ -44,8 +43,8 @@ RATER_PAIRS_SHOWN = 60
 class RaterPair:
     """Two raters, compared on the items that both answered.
 
-    `equal` is the share of equal answers. `kappa` corrects this share for chance. On ordered scales, kappa weights a
-    difference by the square of its distance.
+    `equal` is the share of equal answers (0 to 1). `kappa` corrects this share for chance. On ordered scales, kappa
+    weights a difference by the square of its distance.
     """
 
     first: str
@@ -84,9 +83,9 @@ class ScaleFigures:
 class AgreementFigures(Computed):
     """The agreement on every scale that has answers.
 
-    People's own figures do not include the deciding `judge` ("" if there is none). `touched` counts answers to checks
-    that are ignored because their author had seen others' answers. `imported` counts imported verdicts. `people` has
-    the reviewers with their answers to checks.
+    `judge` is the deciding judge's name, or "". `touched` counts the answers to checks that are ignored because their
+    author had seen others' answers. `imported` counts imported verdicts. `people` has the reviewers with their answers
+    to checks.
     """
 
     judge: str
@@ -103,7 +102,7 @@ def agreement_inputs(project: Project) -> tuple[object, ...]:
 
 
 def agreement(project: Project, key: str = "") -> AgreementFigures:
-    """Compute the agreement in a project, in a fixed number of queries per scale."""
+    """Compute the agreement in a project; `key` is ignored."""
     scales = scales_of(project)
     judge = project.deciding_judge.name if project.deciding_judge else ""
     return AgreementFigures(

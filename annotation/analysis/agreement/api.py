@@ -17,9 +17,9 @@ class AgreementView(ApiView):
 
     @operation("get_agreement", responses=AgreementFigures, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
-        """Show the agreement of people on every scale and in pairs.
+        """Show the agreement between people on every scale and in pairs.
 
-        Only blind answers count.
+        Agreement counts only blind answers.
         """
         project = self.enter(Verb.VIEW_SCORES)
         made = current_statistics(project=project, kind=Analysis.Kind.AGREEMENT, wait=True)

@@ -1,4 +1,4 @@
-"""Single people: the share of their answers that differs from the judge, and their seconds per answer."""
+"""Each reviewer's share of answers that differ from the judge, and median seconds per answer."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class PersonAnswers:
     """A reviewer's number of answers, the share that differs from the judge, and the median seconds per answer.
 
-    The newest answer to each check counts, blind or not. As in scores, unsure counts as not yes. The share is None
-    if the judge answered none of these checks. The seconds are None without a measured time.
+    The newest answer to each check counts, blind or not. As in scores, unsure counts as not yes. The share is None if
+    the judge answered none of these checks. The seconds are None if no time was measured.
     """
 
     name: str
@@ -28,7 +28,7 @@ class PersonAnswers:
 
 
 def people_with_answers(project: Project) -> tuple[PersonAnswers, ...]:
-    """Load the reviewers of a project with their answers, sorted by name. One query."""
+    """Load the figures of each reviewer with answers, sorted by name. Makes one query."""
     rows = Verdict.objects.filter(
         check_row__project=project, person__isnull=False, role=Verdict.Role.REVIEWER, withdrawn_at=None
     )

@@ -1,6 +1,6 @@
-"""Blind answers of people; agreement is computed from them.
+"""Blind answers of people: the data of agreement.
 
-A reviewer's first answer counts if they had not seen others' answers before. It counts even if it was withdrawn later,
+A reviewer's first answer counts if they had not seen others' answers before. A withdrawn first answer counts too,
 because people who differ from the judge withdraw more often. Percents, and ratings that are given in assignments, count
 once the assignment is closed.
 """
@@ -57,8 +57,8 @@ class RatedItem(NamedTuple):
 class Scale:
     """All answers on one scale.
 
-    `level` is the level of measurement, and `categories` has the whole scale in order. `judge` has the deciding judge's
-    answers by item; it is empty if the judge gives none.
+    `level` is the level of measurement, and `categories` has the whole scale in order. `weights` is None on a nominal
+    scale. `judge` has the deciding judge's answers by item.
     """
 
     key: str
@@ -71,7 +71,7 @@ class Scale:
     judge: Mapping[str, Value]
 
     def by_item(self) -> dict[str, list[RatedItem]]:
-        """Return the answers to each item, in the order of time."""
+        """Group the answers by item, in the order of `ratings`."""
         found: dict[str, list[RatedItem]] = defaultdict(list)
         for rating in self.ratings:
             found[rating.item].append(rating)
@@ -79,7 +79,7 @@ class Scale:
 
 
 class CheckAnswer(NamedTuple):
-    """The first answer of one person to a check; `at` is None if it came with a file."""
+    """The first answer of one person to a check; `at` is None for an imported answer."""
 
     check: int
     rater: str
@@ -88,7 +88,7 @@ class CheckAnswer(NamedTuple):
 
 
 class CheckFacts(NamedTuple):
-    """Side, system, claim and cluster of a check, and the deciding judge's answer."""
+    """Facts about a check. `judge_label` is None without a usable answer of the deciding judge."""
 
     key: int
     side: str
@@ -105,7 +105,10 @@ class CheckFacts(NamedTuple):
 
 
 def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
-    """People's blind answers to current checks of claims, as rows."""
+    """Select the blind verdicts of people and files on current checks of claims.
+
+    Withdrawn verdicts of people are included.
+    """
     return Verdict.objects.filter(
         # Ignore withdrawn imported answers, but not withdrawn answers of people.
         Q(person__isnull=False) | Q(withdrawn_at__isnull=True),
@@ -119,7 +122,7 @@ def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
 
 
 def touched_count(project: Project) -> int:
-    """Count the current answers that are ignored because their author had seen others' answers. One query."""
+    """Count the current answers that are ignored because their author had seen others' answers. Makes one query."""
     touched = Verdict.objects.filter(
         had_seen=True,
         role=Verdict.Role.REVIEWER,
@@ -132,10 +135,10 @@ def touched_count(project: Project) -> int:
 
 
 def check_answers(project: Project, *, by_rater: bool = False) -> list[CheckAnswer]:
-    """Load the first blind answer of each person to each check, in the order of time. One query.
+    """Load the first blind answer of each person to each check. Makes one query.
 
     An imported answer counts as one person's answer without a time. With `by_rater`, the votes of its raters count
-    instead, if it has any. If a file was imported several times, the answer of the last import counts.
+    instead, if there are any. If a file was imported several times, the answer of the last import counts.
     """
     rows = untouched_verdicts(project).order_by("pk")
     columns = (
@@ -160,7 +163,7 @@ def check_answers(project: Project, *, by_rater: bool = False) -> list[CheckAnsw
 
 
 def check_facts(project: Project) -> dict[int, CheckFacts]:
-    """Load the checks that have a blind answer, by key. One query."""
+    """Load the checks that have a blind answer, by key. Makes one query."""
     answered = untouched_verdicts(project).order_by().values("check_row")
     rows = Check.objects.filter(pk__in=answered).order_by("pk")
     columns = (
@@ -177,7 +180,7 @@ def check_facts(project: Project) -> dict[int, CheckFacts]:
 
 
 def percent_ratings(project: Project) -> list[RatedItem]:
-    """Load assessors' percents. One query.
+    """Load assessors' percents. Makes one query.
 
     An item is named `comparison:unit`, or `comparison:claim` if claims replace units. The name has the comparison's key
     and the public id of the unit or claim. Removed claims are omitted.
@@ -208,7 +211,7 @@ def percent_ratings(project: Project) -> list[RatedItem]:
 
 
 def whole_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, list[RatedItem]]:
-    """Load people's ratings of summaries, by the criterion's key. One query.
+    """Load people's blind ratings of summaries, by the criterion's key. Makes one query.
 
     An item is the public id of the summary. Only the last answer of each person counts.
     """
@@ -257,7 +260,7 @@ def percent_categories(ratings: Iterable[RatedItem]) -> tuple[int, ...]:
 
 
 def slots(groups: Sequence[Sequence[RatedItem]]) -> list[list[Value | None]]:
-    """Make a table of raters by items for interchangeable raters: row n has the n-th answer to each item."""
+    """Make a table of raters by items for interchangeable raters: row n has each item's n-th answer, or None."""
     width = max((len(group) for group in groups), default=0)
     return [[group[row].value if row < len(group) else None for group in groups] for row in range(width)]
 
@@ -265,7 +268,7 @@ def slots(groups: Sequence[Sequence[RatedItem]]) -> list[list[Value | None]]:
 def by_pair(
     groups: Iterable[Sequence[RatedItem]],
 ) -> dict[tuple[str, str], list[tuple[RatedItem, RatedItem]]]:
-    """Pair the answers of two people to the same items, by their sorted names."""
+    """Pair the answers of two people to the same item, by the people's names in order."""
     pairs: dict[tuple[str, str], list[tuple[RatedItem, RatedItem]]] = defaultdict(list)
     for group in groups:
         ordered = sorted(group, key=lambda rating: rating.rater)

@@ -1,4 +1,4 @@
-"""The scales on which people answered, with all answers and the deciding judge's."""
+"""The scales of a project, with people's answers and the deciding judge's."""
 
 from __future__ import annotations
 

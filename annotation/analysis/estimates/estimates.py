@@ -1,7 +1,6 @@
 """Estimates of the averages that people would give, from random samples of people's answers and the judge's answers.
 
-Answers to other checks or summaries are ignored: people who choose for themselves prefer claims that look wrong, so
-their answers would bias the estimate.
+Answers outside the sample are ignored, because they would bias the estimate: people prefer claims that look wrong.
 """
 
 from __future__ import annotations
@@ -44,10 +43,10 @@ class EstimateTable:
     - `newer`: an unfinished sample that is newer
     - `answers`: the answers of the sample at this target length
     - `right`: the number of these answers with which the judge agrees
-    - `documents`: every system that is compared has summaries in at least this many document sets
-    - `answered_documents`: every system that is compared has answers in at least this many document sets
+    - `documents`: the smallest number of document sets of a compared system
+    - `answered_documents`: the smallest number of document sets of a compared system that have answers
     - `averages`: empty if `answered_documents` is below 15
-    - `uses_judge`: False if the judge would not narrow any interval
+    - `uses_judge`: False if the judge narrows no interval
     - `came_after`: the number of checks that are newer than the sample
     - `pooled`: the estimates after pooling; empty if they are not pooled
     - `misfits`: the systems that keep their direct estimate in `pooled`, because the model does not fit them
@@ -76,7 +75,7 @@ class EstimateTable:
 
     @property
     def sentence(self) -> str:
-        """Describe the sample behind the estimates, or the reason why there are no estimates."""
+        """Describe the sample behind the estimates, or the reason for missing estimates."""
         newer = self.newer and (
             f"The random sample of {self.newer.day} has {self.newer.answered:,} of {self.newer.sampled:,} answered; "
             "it counts once all are."
@@ -121,8 +120,8 @@ class EstimateTable:
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """The estimates of a project by target length. For any other length, `otherwise` says why there
-    are no estimates.
+    """The estimates of a project by target length. For any other length, `otherwise` has the reason for missing
+    estimates.
     """
 
     tables: dict[int | None, EstimateTable]
@@ -135,7 +134,7 @@ class Estimates:
 def estimates(
     project: Project, side: Check.Side = Check.Side.REFERENCE, *, these_documents: bool = False
 ) -> Estimates:
-    """Estimate from the newest finished random sample, or give the reason why there are no estimates.
+    """Estimate from the newest finished random sample, or give the reason for missing estimates.
 
     The reference side gives coverage, the summary side alignment. With `these_documents`, the estimates are about
     exactly the documents of the sample.
@@ -161,7 +160,7 @@ def estimate_table(
     newer: SampleProgress | None = None,
     these_documents: bool = False,
 ) -> EstimateTable:
-    """Compute the estimates at one target length from a finished sample. `newer` is only passed on to the table."""
+    """Compute the estimates at one target length from a finished sample. `newer` is only copied to the table."""
     items = framed.items[target_words]
     found = _estimated(items, covariates=framed.covariates, these_documents=these_documents)
     answers = [
@@ -212,10 +211,9 @@ def _average(result: SampleEstimate) -> Average:
 
 
 def rating_estimates(project: Project) -> dict[str, Estimates]:
-    """Estimate the average of each criterion from its newest finished random sample of ratings.
+    """Estimate the average of each criterion in force, by name, from its newest finished random sample of ratings.
 
-    The keys are the criteria's names. If fewer than 10 answers of a system lie below the best or above the worst
-    answer, the system's interval is conservative.
+    Criteria without such a sample are left out.
     """
     made: dict[str, Estimates] = {}
     for sample in rating_samples(project, criterion__in=criteria_in_force(project)):

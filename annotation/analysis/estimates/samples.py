@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SampleProgress:
-    """A random sample and the day on which it was made or extended. `sampled` counts its checks, `answered`
-    those with an answer.
+    """A random sample and the day on which it was made or extended.
+
+    `sampled` counts its checks or summaries, and `answered` those with an answer.
     """
 
     sample_id: str

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from annotation.models import DocumentSet, Project, System
 
 MOST_CHECKS = 300
-"""The number of checks on the page, largest impact first."""
+"""The maximum number of checks on the page; the largest impact comes first."""
 FEWEST_DRAWS, MOST_RESAMPLED = 1000, 10_000_000
-"""Bounds of the bootstrap, so that the page of a project with 10,000 document sets appears at once."""
+"""Limits of the bootstrap that keep the page fast for 10,000 document sets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Compared:
 
     @property
     def who(self) -> str:
-        """Return the words for the end of a sentence that name the source of these verdicts, as in "says the judge"."""
+        """Return the words of `says_who` for these checks."""
         return says_who(check.final_source for check in self.checks)
 
 
@@ -58,7 +58,7 @@ def paired_differences(
     target_words: int | None,
     split: Split | None = None,
 ) -> dict[str, Average]:
-    """Return the mean difference of a score in each slice: first minus second, over the sets that both summarised.
+    """Return the mean difference of a score at one target length in each slice: first minus second, over common sets.
 
     Without a split, all document sets are in the slice "". Slices without a common document set are left out. The
     intervals come from a bootstrap over clusters, as on the leaderboard, with fewer resamples above 1,000 sets.
@@ -87,19 +87,17 @@ def paired_differences(
 
 
 def draws_for(rows: int) -> int:
-    """Return the number of bootstrap samples for this number of rows. Above 1,000 rows it is smaller, so that the
-    page appears at once.
-    """
+    """Return the number of bootstrap samples for this number of rows: fewer above 1,000 rows, to keep the page fast."""
     return min(DRAWS, max(FEWEST_DRAWS, MOST_RESAMPLED // max(rows, 1)))
 
 
 def differing_checks(
     project: Project, first: System, second: System, *, score: str, target_words: int | None
 ) -> QuerySet[Check]:
-    """Select the checks of the claims on which two systems differ, largest impact first.
+    """Select at most MOST_CHECKS checks of claims on which two systems differ, largest impact first.
 
-    For coverage, these are the reference claims that one summary expresses and the other does not; each is the check
-    of the summary that expresses the claim. For alignment, they are the unsupported claims of both summaries.
+    For coverage, these are the reference claims that one summary expresses and the other does not. The check belongs
+    to the summary that expresses the claim. For alignment, the claims are the unsupported claims of both summaries.
     """
     both = Check.objects.filter(
         project=project,
@@ -125,7 +123,7 @@ def differing_checks(
 def compared_sets(
     checks: QuerySet[Check], first: System, second: System, *, target_words: int | None
 ) -> list[ComparedSet]:
-    """Return the document sets of these checks, those with the most checks first, with the systems' summaries.
+    """Return the document sets of these checks with the systems' summaries, the set with the most checks first.
 
     Makes two queries.
     """

@@ -68,7 +68,7 @@ class ExplainedClaim:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedQuestion:
-    """A closed question, the answers to it from the summary and from the source, and its effect on the score."""
+    """A closed question with its answers from the summary and from the source, and its effect on the score."""
 
     question_id: str
     text: str
@@ -83,7 +83,7 @@ class ExplainedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedUnit:
-    """A reference unit. `formula` shows how its value was computed; "" if nothing was computed.
+    """A reference unit. `formula` shows the computation of the value; "" if nothing was computed.
 
     `by_judges` has each judge's share of yes in percent.
     """
@@ -102,7 +102,7 @@ class ExplainedUnit:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedComparison:
-    """The contribution of one reference to the coverage."""
+    """The contribution of one reference to the coverage. `summary_id` is the reference's id."""
 
     summary_id: str
     reference: str
@@ -141,7 +141,7 @@ class Explanation:
 
 
 def summary_of(project: Project, public_id: str) -> Summary:
-    """Return the summary with this public id. Raises NotFound."""
+    """Return the summary with this public id. Raises NotFound if there is none."""
     summary = (
         Summary.objects.filter(document_set__project=project, is_summary=True, public_id=public_id)
         .select_related("system", "document_set")
@@ -216,8 +216,8 @@ class _Rows:
             Q(summary_id__in=[*references, summary.pk]) | Q(document_set_id=summary.document_set_id),
             is_active=True,
         )
-        # Use `all_claims`, because retired questions are shown. It also loads removed claims, but these are not
-        # shown, because no score contains them.
+        # Use `all_claims`, because retired questions are shown. Removed claims are loaded too, but no score
+        # contains them.
         claims = (
             Claim.all_claims.filter(claim_set__in=active)
             .select_related("claim_set__summary", "unit")
@@ -321,13 +321,16 @@ class _Rows:
 
 
 def comments_on(**claims: object) -> dict[int, int]:
-    """Count the comments on each claim, by key."""
+    """Count the comments on the claims that match these lookups, by the claim's key.
+
+    Withdrawn comments are left out.
+    """
     rows = Comment.objects.filter(withdrawn_at=None, **claims).order_by()
     return dict(rows.values_list("claim_id").annotate(Count("pk")))
 
 
 def same_words(claim: str, text: str) -> bool:
-    """True if the two differ at most in white space, case and full stops at the end."""
+    """True if the two texts differ at most in white space, case and full stops at the end."""
     one, other = (" ".join(each.split()).rstrip(".").casefold() for each in (claim, text))
     return one == other
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TERMS_SHOWN = 8
 SAME_WEIGHT = 1e-3
-"""Two weights of composites that differ less are the same one."""
+"""Weights of composites that differ by less than this count as equal."""
 UnitFigure = Literal["value", "judge_share", "human_value", "human_share"]
 """The figure of a unit that enters a coverage score."""
 COVERAGES: tuple[tuple[str, str, UnitFigure], ...] = (
@@ -74,7 +74,7 @@ def formulas_of(
 def unit_formula(project: Project, unit: ScoredUnit, coverage: UnitCoverage) -> str:
     """Write the formula of a unit's value, such as "mean of 40 and 60 %" or "1 yes / 2 scored".
 
-    It is "" if nothing is computed: one person's percent, a decision, a rule, or no value.
+    The formula is "" if nothing is computed: one person's percent, a decision, a rule, or no value.
     """
     shown = [f"{percent:g}" for percent in unit.percents]
     percents = (
@@ -93,9 +93,10 @@ def unit_formula(project: Project, unit: ScoredUnit, coverage: UnitCoverage) -> 
 
 
 def coverage_formula(score: ComparisonScore, figure: UnitFigure = "value") -> str:
-    """Write the weighted mean with its numbers, such as "(1.00 + 0.50) / 2"; weights appear if one differs from 1.
+    """Write the weighted mean of the units' `figure`, such as "(1.00 + 0.50) / 2"; weights appear if one differs from
+    1.
 
-    It is "" if no unit has a value.
+    The formula is "" if no unit has a value.
     """
     found = [(unit.weight, getattr(unit, figure)) for unit in score.units]
     units = [(weight, value) for weight, value in found if value is not None]

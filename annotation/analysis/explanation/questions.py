@@ -7,9 +7,9 @@ from typing import Literal
 QuestionStanding = Literal["kept", "missed", "not_yes", "unscored", "retired"]
 """The effect of a question on question coverage.
 
-`kept` and `missed` count: the source's answer is yes, and the summary's is yes or not. `not_yes`: the
-source's answer is not yes. `unscored`: one of the two has no usable answer. `retired`: the question is not
-asked any more.
+`kept` and `missed` count: the source's answer is yes, and the summary's is yes (`kept`) or not (`missed`). `not_yes`:
+the source's answer is not yes. `unscored`: one of the two has no usable answer. `retired`: the question is not asked
+any more.
 """
 
 STANDINGS: dict[QuestionStanding, str] = {

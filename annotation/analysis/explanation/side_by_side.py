@@ -1,6 +1,6 @@
 """The summaries of a document set side by side, and the list of document sets.
 
-Unsupported claims are marked in the text of each summary, and the reference claims that it misses are listed.
+Each summary has its unsupported claims marked in its text, and a list of missed reference claims.
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a summary's text with the unsupported claims that it states, or without claims."""
+    """A part of a summary's text. `checks` has the unsupported claims that the part states."""
 
     text: str
     checks: tuple[Check, ...] = ()
 
     @property
     def verbatim(self) -> Check | None:
-        """The only claim of this piece, if its words are the piece's own."""
+        """Return the check of the piece's only claim if both have the same words; otherwise None."""
         only = self.checks[0] if len(self.checks) == 1 else None
         return only if only is not None and same_words(only.claim.text, self.text) else None
 
 
 @dataclass(frozen=True, slots=True)
 class BesideOthers:
-    """A summary with its score, which is None until it is judged.
+    """A summary with its score; None before the summary is judged.
 
-    `pieces` are the whole text. `reworded` are the unsupported claims whose words are not a piece of the text.
-    `claims` counts the reference claims that are scored for this summary; `missed` are those that it does not
-    express.
+    `pieces` together are the whole text. `reworded` are the unsupported claims whose words are not a piece of the text.
+    `claims` counts the reference claims that are scored for this summary; `missed` has the reference claims that the
+    summary does not express.
     """
 
     summary: Summary
@@ -74,8 +74,8 @@ class BesideOthers:
 class SideBySide:
     """The summaries of a document set, by target length, and highest coverage first at each length.
 
-    Of the reference `claims`, `in_all` are in every summary that was compared with them and `in_none` in none; claims
-    that are unscored in a summary count in neither.
+    `claims` counts the reference claims. `in_all` of them are in every compared summary, and `in_none` in no summary.
+    Claims that are unscored in a summary count in neither.
     """
 
     summaries: tuple[BesideOthers, ...]
@@ -85,12 +85,12 @@ class SideBySide:
 
     @property
     def several_lengths(self) -> bool:
-        """True if the summaries have different target lengths."""
         return len({each.summary.target_words for each in self.summaries}) > 1
 
 
 def side_by_side(document_set: DocumentSet) -> SideBySide:
-    """Compare all summaries of a document set: the reference claims that each misses, and its unsupported claims.
+    """Compare all summaries of a document set: the reference claims that each summary misses, and its unsupported
+    claims.
 
     Makes three queries.
     """
@@ -122,10 +122,10 @@ def side_by_side(document_set: DocumentSet) -> SideBySide:
 
 
 def marked(text: str, checks: Sequence[Check]) -> tuple[Piece, ...]:
-    """Cut a summary's text into pieces, so that each part that a claim comes from is a piece with these claims.
+    """Cut a summary's text into pieces, and give each piece its claims.
 
-    A claim comes from its own offsets, or else from its unit; a claim without either is in no piece. Overlapping parts
-    are one piece.
+    A claim belongs to its own offsets, or else to its unit; a claim without either is in no piece. Overlapping parts
+    become one piece.
     """
     places = sorted(
         ((*place, check) for check in checks if (place := _place(check.claim, text))),
@@ -135,7 +135,7 @@ def marked(text: str, checks: Sequence[Check]) -> tuple[Piece, ...]:
     at = 0
     for start, end, check in places:
         if start < at:
-            # The part before this one overlaps it.
+            # This part overlaps the piece before it.
             last = pieces.pop()
             pieces.append(Piece(last.text + text[at:end], (*last.checks, check)))
         else:
@@ -172,7 +172,7 @@ def _place(claim: Claim, text: str) -> tuple[int, int] | None:
 
 
 def checks_of(document_set: DocumentSet) -> QuerySet[Check]:
-    """The current checks of claims of the set's summaries, ordered by claim."""
+    """Select the current checks of claims of the set's summaries, ordered by claim."""
     in_set = {"project": document_set.project_id, "document_set": document_set}
     rows = Check.objects.filter(OF_CLAIMS, summary__is_summary=True, is_current=True, **in_set)
     return rows.order_by("claim__claim_set", "claim__position", "pk")
@@ -189,7 +189,6 @@ BELOW_ALL, ABOVE_ALL = -1, 2_000_000
 
 
 def _sets(viewer: Viewer) -> QuerySet[DocumentSet]:
-    """The document sets; for viewers who may see scores, with mean scores and numbers of unsupported claims."""
     rows = Summary.objects.filter(document_set=OuterRef("pk"), is_summary=True)
     sets = viewer.project.document_sets.annotate(
         documents_count=Count("documents"), has_summaries=Exists(rows)

@@ -55,9 +55,9 @@ class ExplainedAnswer:
 
     @property
     def sure(self) -> float | None:
-        """Return how sure the author is of the label, from 0 to 1; None if unknown.
+        """Return the author's certainty of the label, from 0 to 1; None if unknown.
 
-        This is the probability of the label yes or no, or else the confidence that the author gave.
+        The certainty is the probability of the label yes or no, or else the confidence that the author gave.
         """
         if self.probability is None or self.label not in ("yes", "no"):
             return self.confidence
@@ -121,7 +121,7 @@ def with_overruled(checks: QuerySet[Check]) -> QuerySet[Check]:
 
 
 def says_who(sources: Iterable[str | None]) -> str:
-    """Name who decided these final verdicts, in words that follow a sentence, such as ", says the judge".
+    """Name the sources of these final verdicts in words that follow a sentence, such as ", says the judge".
 
     Returns "" if there are no verdicts, or only verdicts of a rule.
     """
@@ -133,7 +133,7 @@ def says_who(sources: Iterable[str | None]) -> str:
 
 
 def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:
-    """Load the answers that match these lookups on `Verdict`, by the key of their check. One query."""
+    """Load the answers that match these lookups on `Verdict`, by the key of their check. Makes one query."""
     answers: dict[int, list[ExplainedAnswer]] = defaultdict(list)
     rows = Verdict.objects.filter(**checks).select_related("judge", "person", "guideline")
     for verdict in rows.order_by("created_at", "pk"):
@@ -148,7 +148,7 @@ def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:
                 confidence=verdict.confidence,
                 evidence=tuple(verdict.evidence),
                 votes=tuple(f"{name}: {label or 'unscored'}" for name, label in verdict.votes),
-                # It is unknown what the raters of an imported file had seen.
+                # The raters of an imported file may have seen others' answers.
                 had_seen=verdict.had_seen
                 if verdict.role == Verdict.Role.REVIEWER and verdict.person_id
                 else None,

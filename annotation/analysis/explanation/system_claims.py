@@ -75,5 +75,5 @@ def system_claims(
 
 
 def checks_in(claims: list[SystemClaim]) -> QuerySet[Check]:
-    """The checks whose answers the page shows with these claims."""
+    """Select the checks whose answers the page shows with these claims."""
     return Check.objects.filter(public_id__in=[each.claim.check_id for each in claims])

@@ -43,7 +43,7 @@ from evaluation.blend import score
 from evaluation.statistics import FEWEST_IN_SLICE
 
 DIFFERING_SHOWN = 40
-"""The number of claims on which two judges differ that are shown at first."""
+"""The number of differing claims of two judges that the page shows at first."""
 SIDES = ((Check.Side.REFERENCE.value, "Coverage"), (Check.Side.SUMMARY.value, "Alignment"))
 SAYS = {
     Check.Side.REFERENCE.value: {"no": "missing from its summaries", "yes": "in its summaries"},
@@ -152,7 +152,6 @@ def claims_of_system(request: Request, slug: str, system_id: str) -> HttpRespons
 
 @screen("GET")
 def compare(request: Request, slug: str) -> HttpResponse:
-    """Show two systems, by default the best two, or two judges, with the claims on which they differ."""
     if request.GET.get("of") == "judges":
         return _compare_judges(request, slug)
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
@@ -217,7 +216,6 @@ def compare(request: Request, slug: str) -> HttpResponse:
 
 
 def _compare_judges(request: Request, slug: str) -> HttpResponse:
-    """Show two judges, by default the deciding judge and another one."""
     room = enter(request, slug, Verb.VIEW_SCORES, here="judge")
     score = request.GET.get("by") or "coverage"
     judges = {judge.name: judge for judge in judges_of_runs(room.project)}

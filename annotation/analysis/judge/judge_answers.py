@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 EQUAL_CHANCE_RATIO = 1.1
-"""Inclusion probabilities of a sample count as equal up to this ratio."""
+"""The inclusion probabilities of a sample count as equal if the largest is at most this many times the smallest."""
 
 VersionKey = tuple[int, str]
 """A judge's key and the signature of a version."""
@@ -42,7 +42,7 @@ class AnswerBasis:
     - `open`: no sample is finished
     - `chosen`: the checks were not sampled
 
-    `frame` is the number of checks that could be answered.
+    `frame` is the number of checks that can be answered. `sampled` and `answered` count the checks of the samples.
     """
 
     kind: str
@@ -60,8 +60,8 @@ class AnswerBasis:
 class Humans:
     """People's answers by the key of the check, and the population that they represent.
 
-    `by_chance` has the answers to sampled checks, even if their chances were unequal, or to all checks if all are
-    answered. A judge may learn from these, because nobody selected them by the judge's verdict.
+    `ties` counts the checks without a majority. `by_chance` has the answers to sampled checks, even with unequal
+    chances, or to all checks if all are answered. No person chose these checks by the judge's verdict.
     """
 
     labels: Mapping[int, str]
@@ -74,8 +74,8 @@ class Humans:
 def humans_of(project: Project, facts: Mapping[int, CheckFacts], score: str = "") -> Humans:
     """Load people's answers for one score, and determine the population that they represent.
 
-    If no score is named, a score is preferred whose answers represent all checks, then a score with finished samples of
-    unequal chances, then a score with any answers. In a tie it is coverage.
+    If no score is named, the function chooses a score whose answers represent all checks. Otherwise it chooses a score
+    with finished samples of unequal chances, or a score with any answers. In a tie, coverage is chosen.
     """
     given = _answers_by_check(project, facts)
     found = []
@@ -177,9 +177,7 @@ def _labels(samples: Sequence[Sample], side: str) -> dict[int, str]:
 
 
 def said_of(project: Project) -> dict[VersionKey, dict[int, str | None]]:
-    """Load the latest usable answer, None without one, of each version of each judge to the checks that people
-    answered.
-    """
+    """Load each judge version's latest usable answers to the checks with blind answers; None if none is usable."""
     answered = untouched_verdicts(project).order_by().values("check_row")
     rows = Verdict.objects.filter(
         role=Verdict.Role.JUDGE, check_row__in=answered, withdrawn_at__isnull=True

@@ -1,8 +1,8 @@
 """Compare each judge's verdicts with people's blind answers.
 
 A judge with another prompt or other options is another version. The signature of its verdicts identifies the version,
-and the report lists it separately. People's answer to a check is the majority of blind answers (see `ratings`). Ties
-are ignored and counted.
+and the report lists it separately. People's answer to a check is the majority of blind answers (see `ratings`). A tie
+gives no answer.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ MOST_VERSIONS = 8
 
 
 Trust = Literal["yes", "shifted", "no", "unknown"]
-"""The result of comparing a judge with somebody who always gives people's most frequent answer.
+"""The comparison of a judge's accuracy with the share of people's most frequent answer, yes or not yes.
 
-- `yes`: the interval of the judge's accuracy lies above that, and the judge says yes about as often as people
-- `shifted`: the interval lies above that, but the judge says yes too often or too rarely
-- `no`: the judge is right no more often
-- `unknown`: the interval contains that share or is missing, or people's answers do not represent all checks
+- `yes`: the interval of the accuracy lies above this share, and the judge says yes about as often as people
+- `shifted`: the interval lies above this share, but the judge says yes significantly more or less often than people
+- `no`: the accuracy is not above this share
+- `unknown`: the interval contains this share or is missing, or people's answers do not represent all checks
 
 Intervals are of 95 %.
 """
@@ -78,7 +78,7 @@ class Cost:
     """Tokens and cost of a version's calls for this project, at the judge's present prices.
 
     `answered` is the number of checks that the version answered. `of_thousand` is the cost of a thousand checks; None
-    if there are no calls or no prices.
+    if there are no calls, no answers or no prices.
     """
 
     calls: int
@@ -94,11 +94,11 @@ class Cost:
 class Version:
     """A version of a judge compared with people.
 
-    `trust` says if its verdicts can be relied on. `usual` is people's most frequent answer, and `usual_share` is the
-    share of checks on which a judge that always gives this answer would be right; it is None without scored checks.
-    `systems` has a report for each system, least accurate first; `kinds` has one for each kind of claim. `slices` has
-    one for each slice if a key is chosen; it is None if fewer than 10 clusters of the slice have answers. `examples`
-    are the examples in its prompt. `served` are the models that answered.
+    `own_words` names the prompts that the project has reworded. `usual` is people's most frequent answer: yes, or no
+    for all other answers. `usual_share` is its share of the scored checks; None without scored checks. `systems` has a
+    report for each system, least accurate first; `kinds` has one for each kind of claim. `slices` has one for each
+    slice of the chosen key, or None for a slice with answers in fewer than 10 clusters. `examples` are the examples in
+    its prompt. `served` are the models that answered.
     """
 
     id: str
@@ -121,7 +121,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """The share of answers that a judge changed when it was asked the same question again."""
+    """A judge's agreement with itself on checks that it answered twice."""
 
     judge: str
     agreement: SelfAgreement
@@ -131,9 +131,9 @@ class Repeats:
 class JudgeFigures(Computed):
     """The judges of a project compared with its people, for one score.
 
-    - `scores`: the scores for which a person gave any answer
-    - `versions`: the judges' versions with verdicts on checks that people answered, the deciding judge's first, then
-      by number of checks
+    - `scores`: the scores with answers of people
+    - `versions`: at most MOST_VERSIONS versions with verdicts on checks that people answered, the deciding judge's
+      first, then by number of checks
     - `left_out`: the number of versions that are not listed
     - `checks`: the number of checks with people's answers; `basis` describes the checks that these represent
     - `documents`: the number of clusters of these checks; a cluster is a group of document sets, or a set without group
@@ -156,9 +156,8 @@ class JudgeFigures(Computed):
 
 
 def judge_inputs(project: Project) -> tuple[object, ...]:
-    """The inputs of the judge report besides the scores.
-
-    They are the project's runs with their costs, its judges with their prices, and the ratings by own criteria.
+    """Return the inputs of the judge report besides the scores: runs, costs, judges, prices and ratings by own
+    criteria.
     """
     runs = Run.objects.filter(project=project)
     done = runs.aggregate(
@@ -169,7 +168,7 @@ def judge_inputs(project: Project) -> tuple[object, ...]:
 
 
 def judge_quality(project: Project, key: str = "") -> JudgeFigures:
-    """Compare the judges of a project with its people, for the score named by `key`."""
+    """Compare the judges of a project with its people, for the score named by `key`; "" is the default score."""
     facts = check_facts(project)
     humans = humans_of(project, facts, key)
     said = said_of(project)
@@ -193,7 +192,7 @@ def judge_quality(project: Project, key: str = "") -> JudgeFigures:
 
 
 def judge_key(project: Project, score: str) -> str:
-    """The key of the stored figures for this score; "" if it is the default score."""
+    """Return the key of the stored figures for this score; "" if it is the default score."""
     unnamed = Analysis.objects.filter(project=project, kind=Analysis.Kind.JUDGE, key="")
     return "" if not score or unnamed.filter(payload__made__score=score).exists() else score
 
@@ -257,7 +256,7 @@ def _parts(
 
 
 def with_slices(project: Project, figures: JudgeFigures, split: Split | None) -> JudgeFigures:
-    """Add the reports of each version by slice. Without a split, the figures stay as they are."""
+    """Add the reports of each version by slice. Without a split, the figures do not change."""
     if split is None:
         return figures
     facts, said = check_facts(project), said_of(project)
@@ -286,14 +285,7 @@ def _usual(report: JudgeReport) -> tuple[str, float | None]:
 
 
 def trust_in(basis: AnswerBasis, report: JudgeReport, usual_share: float | None) -> Trust:
-    """Decide whether a judge can be relied on, from its report and the share of people's most frequent answer.
-
-    - `no`: the judge is right no more often than a judge that always gives that answer
-    - `unknown`: the interval of its accuracy contains the share of that answer, a figure is missing, or people's
-      answers do not represent all checks
-    - `shifted`: it says yes significantly more or less often than people
-    - `yes`: otherwise
-    """
+    """Compare a judge's accuracy with the share of people's most frequent answer (see `Trust`)."""
     right = report.accuracy
     if not basis.is_representative or right.value is None or right.low is None or usual_share is None:
         return "unknown"
@@ -329,13 +321,13 @@ def _place(report: JudgeReport, name: str) -> tuple[float, str]:
 
 
 def _own_words(project: Project, version: VersionKey) -> tuple[str, ...]:
-    """The prompts of a version that the project has reworded, as `step v2`."""
+    """Return the prompts of a version that the project has reworded, as `step v2`."""
     runs = Run.objects.filter(project=project, verdicts__judge=version[0], verdicts__origin_name=version[1])
     return tuple(map(str, PromptVersion.objects.filter(runs__in=runs.order_by()).distinct()))
 
 
 def _calls_of(project: Project, version: VersionKey) -> QuerySet[JudgeCall]:
-    """The calls of the runs in which the version gave verdicts that count now."""
+    """Select the calls of the runs in which the version gave verdicts on current checks."""
     verdicts = Verdict.objects.filter(
         judge=version[0], origin_name=version[1], check_row__project=project, check_row__is_current=True
     )

@@ -23,7 +23,7 @@ DRAWS, SEED = 2000, 0
 
 @dataclass(frozen=True, slots=True)
 class RatingBias:
-    """The judge's distance from people on one criterion, for one system or for all ("").
+    """The difference between the judge's and people's ratings on one criterion, for one system or for all ("").
 
     `people` and `judge` are means over the `summaries` that both rated, in [0, 1], 1 for the best answer. `error` is
     the mean absolute difference, and `bias` the mean of the judge's value minus people's, with an interval. Summaries
@@ -40,7 +40,8 @@ class RatingBias:
 
 
 def rating_bias(project: Project) -> tuple[RatingBias, ...]:
-    """Compare blind ratings of people with the deciding judge's, by criterion and system. A fixed number of queries.
+    """Compare blind ratings of people with the deciding judge's, by criterion and system. Makes a fixed number of
+    queries.
 
     People's ratings of a summary are averaged first. Summaries that only one side rated do not count.
     """

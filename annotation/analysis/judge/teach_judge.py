@@ -1,9 +1,8 @@
 """Create a judge with examples of people's answers, and measure its gain.
 
-The new judge has the same model as the old judge but another prompt. Both answer the same checks, and the page
-*Judge* compares them on people's answers to sampled checks. Any answer of a person can become an example. A hash
-divides the document sets (or their groups) into two halves: when the judge judges one half, its examples come from the
-other half.
+The new judge has the same model as the old judge but another prompt. Both judges answer the same checks, and the page
+*Judge* compares both with people's answers to sampled checks. Any answer of a person can become an example. A hash
+divides the document sets (or their groups) into two halves. For each half, the examples come from the other half.
 """
 
 from __future__ import annotations
@@ -49,13 +48,16 @@ def teach_judge(
 ) -> Run:
     """Create a copy of this judge with examples and the current guideline, and start its trial run.
 
-    The trial judges only summaries with answers that can show the gain. If the judge has examples already, the copy is
-    made from the judge without examples.
+    The trial judges only summaries with answers that can show the gain, and `max_cost` limits its cost. If the judge
+    has examples already, the copy is made from its base judge.
 
-    Raises Invalid (code `no_examples`) if the judge is not a language model, if it has answered no check that people
-    decided, or if too few document sets (FEWEST_FOR_INTERVAL) have checks that can show the gain. These are checks that
-    both the judge and people answered, and that belong to a finished random sample; if people answered all checks, all
-    count. Also raises the errors of `start_run`.
+    Raises Invalid (code `no_examples`) in three cases:
+    - the judge is not a language model
+    - the judge has answered no check that people decided
+    - fewer than FEWEST_FOR_INTERVAL clusters have checks that can show the gain
+
+    Such a check has answers of the judge and of people, and belongs to a finished random sample. If people answered all
+    checks, the sample is not needed. Also raises the errors of `start_run`.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     lesson = lesson_of(project, judge)
@@ -102,7 +104,7 @@ class Lesson:
 
     @property
     def metrics(self) -> list[str]:
-        """The metrics that the trial run must measure."""
+        """Return the metrics that the trial run must measure."""
         return [metric for side, metric in SIDE_SCORES.items() if side in self.measured.sides]
 
     @property
@@ -124,7 +126,6 @@ class Measured:
 
 
 def _measured(project: Project, base: Judge) -> Measured:
-    """Load the sampled checks on which people can be compared with any version of the judge."""
     facts = check_facts(project)
     usable = {
         check
@@ -143,7 +144,7 @@ def _measured(project: Project, base: Judge) -> Measured:
 
 
 def lesson_of(project: Project, judge: Judge) -> Lesson:
-    """Choose the examples for this judge, or for its base judge. Raises the errors of `teach_judge`."""
+    """Choose the examples for this judge, or for its base judge. Raises Invalid as `teach_judge` does."""
     require_of(judge, project)
     earlier = examples_of(judge)
     base = judge if earlier is None else earlier.base
@@ -192,7 +193,7 @@ class _Answered(NamedTuple):
 
 
 def _pool(project: Project, judge: Judge) -> list[_Answered]:
-    """Load the current checks that people decided, with the judge's latest answer. One query."""
+    """Load the current checks that people decided, with the judge's latest answer. Makes one query."""
     rows = Verdict.objects.filter(
         role=Verdict.Role.JUDGE,
         judge=judge,

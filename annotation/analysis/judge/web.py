@@ -29,9 +29,9 @@ from annotation.web.screen import screen
 from evaluation.statistics import JudgeReport
 
 FEWEST_OF_PART = 20
-"""A part of the claims with fewer answers has no line: they say nothing about where the judge errs."""
+"""The minimum number of answers of a part of the claims that the page shows."""
 SYSTEMS_SHOWN = 7
-"""The number of systems on the page, least right first; the rest is folded."""
+"""The number of systems on the page, least accurate first; the other systems are folded."""
 
 
 @screen("GET")
@@ -82,7 +82,7 @@ def _shift(part: tuple[str, JudgeReport]) -> int:
 
 
 def _why_no_estimate(project: Project, score: str) -> str:
-    """Write how many document sets a finished sample lacks for an estimate; "" if it lacks none."""
+    """Return the reason for a finished sample without estimates; "" if there is no such sample."""
     board, _ = leaderboards.board(project, wait=False)
     table = board.foremost if board else None
     estimate = table.estimates[score] if table else None
@@ -91,7 +91,6 @@ def _why_no_estimate(project: Project, score: str) -> str:
 
 @screen("POST")
 def teach(request: Request, slug: str) -> HttpResponse:
-    """Start a trial of the named judge with examples and show the run."""
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="judge")
     row = judge_by_name(request.POST.get("judge", ""), room.project)
     max_cost = number_in(request.POST, "max_cost")

@@ -49,7 +49,7 @@ SCORE_ROWS = List(
         Column("system", "summary.system.name", order=True),
         Column("target_words", "summary.target_words", kind=Kind.COUNT, nullable=True),
         Column("summary_words", kind=Kind.COUNT, help="Length of the delivered text, in the length unit."),
-        # Values are in [0, 1] as in the export. A missing value is null and never 0.
+        # Values are the same as in the export. A missing value is null and never 0.
         *(Column(name, kind=Kind.NUMBER, nullable=True) for name in (*SCORES, COMPOSITE)),
         Column(
             "passed",

@@ -22,7 +22,7 @@ CONFIDENCE = 0.95
 DRAWS = 10_000
 SEED = 0
 
-# The number of columns that are resampled at once. It limits memory, because a resample has a mean per column.
+# The number of columns that are resampled at once. The limit saves memory, because a resample has a mean per column.
 _COLUMNS_AT_ONCE = 512
 
 
@@ -220,7 +220,8 @@ def _spread(sums: Floats, sizes: Floats) -> Floats:
 
 
 def _drawn_means(sums: Floats, sizes: Floats, *, draws: int, seed: int) -> tuple[Floats, NDArray[np.bool_]]:
-    """Compute the mean over the document sets of each resample, and True where the resample has any document set.
+    """Compute the mean over the document sets of each resample, and a mask that is True if the resample has a document
+    set.
 
     Both have the shape (draws, columns).
     """

@@ -52,9 +52,9 @@ class Bar:
 class LeagueRow:
     """A system with its value of the ranked score.
 
-    If the tests rule out some systems and leave several, `mark` says on the smaller of these two groups "ruled out"
-    or "may be best"; a system without a rank has "too few sets"; otherwise it is "". `direct` is the bar of the direct
-    estimate if the shown estimate is pooled; None otherwise.
+    If some systems are ruled out and several may be best, the smaller group has the `mark` "ruled out" or "may be
+    best". A system with too few document sets for a rank has "too few sets". For all other systems, `mark` is "".
+    `direct` is the bar of the direct estimate if the shown estimate is pooled; otherwise None.
     """
 
     row: SystemRow
@@ -77,12 +77,12 @@ class League:
 
     @property
     def legend(self) -> str:
-        """The meaning of thick and thin lines; "" if there are no thin ones."""
+        """Explain thick and thin lines; "" if there are no thin lines."""
         return LINES if any(row.direct for row in self.rows) else ""
 
 
 def league(table: TargetTable, *, most: int | None = None) -> League:
-    """Build the chart of a table, with at most `most` rows."""
+    """Build the chart of a table, with at most `most` rows; None means all rows."""
     score, front = table.ranking.score, table.ranking.front
     shown = table.rows[:most]
     direct = table.bases[score].direct

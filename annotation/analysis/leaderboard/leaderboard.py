@@ -110,7 +110,7 @@ class SystemRow:
     def unsupported(self) -> float | None:
         """Return the share of the system's claims that its sources do not support.
 
-        It is None if alignment has no mean or is at least LOW_ALIGNMENT.
+        The share is None if alignment has no mean or is at least LOW_ALIGNMENT.
         """
         aligned = self.scores["alignment"].mean
         return None if aligned is None or aligned >= LOW_ALIGNMENT else 1 - aligned
@@ -121,9 +121,9 @@ class TargetTable:
     """The systems at one target length, best first.
 
     `bases` names the source of every score. `headline` names the leading systems and the systems that may be best, by
-    the ranked score. `summarized_by` counts the summaries whose summarization uses `questions` and those whose
-    summarization uses `claims`; if both occur, values are not fully comparable. `estimates` describes the estimates
-    of coverage and alignment, and of criteria with a finished random sample.
+    the ranked score. `summarized_by` counts the summaries whose summarization uses `questions` or `claims`. If both
+    occur, values are not fully comparable. `estimates` describes the estimates of coverage and alignment, and of
+    criteria with a finished random sample.
     """
 
     target_words: int | None
@@ -147,7 +147,7 @@ class TargetTable:
 
     @property
     def rests_on(self) -> str:
-        """Return a sentence that names the source of the ranked score and what its intervals cover."""
+        """Return a sentence about the source of the ranked score and the scope of its intervals."""
         basis = self.bases[self.ranking.score]
         return f"Scores: {basis.name}. {basis.caption}" if basis.name else basis.caption
 
@@ -159,12 +159,11 @@ class TargetTable:
 
     @property
     def summaries(self) -> int:
-        """Return the number of summaries of all systems."""
         return sum(row.summaries for row in self.rows)
 
     @property
     def scores_held(self) -> list[str]:
-        """Return the names of scores for which a system has a mean."""
+        """Return the names of the displayed scores for which some system has a mean."""
         names = [name for name in self.bases if name not in (*VERSIONS, "human_share")]
         return [name for name in names if any(row.scores[name].mean is not None for row in self.rows)]
 
@@ -194,7 +193,9 @@ class Leaderboard(Computed):
 
     @property
     def foremost(self) -> TargetTable | None:
-        """Return the table to show first: the judged table with the most summaries; None if there are no tables."""
+        """Return the table to show first: a judged table before others, then most summaries; None if there are no
+        tables.
+        """
         return max(self.tables, key=lambda table: (table.is_judged, table.summaries), default=None)
 
 
@@ -205,7 +206,10 @@ def opening_score(table: TargetTable | None) -> str:
 
 
 def check_score(score: str, project: Project) -> None:
-    """Raise Invalid (code `unknown_score`) for a score that cannot rank systems. Own criteria and composites can."""
+    """Raise Invalid (code `unknown_score`) if this score cannot rank systems.
+
+    Own criteria and the own composite can rank systems.
+    """
     if score in RANKABLE:
         return
     own = own_names(project)
@@ -226,10 +230,12 @@ def leaderboard(
 ) -> Leaderboard:
     """Compute every system's averages, for all target lengths or one, and rank the systems by a score.
 
-    Summaries within a document set are averaged first, then the document sets. Intervals resample clusters: the
-    groups of document sets, where a set without a group is its own cluster. All systems and scores use the same
-    resamples. A summary with the flag `no_claims` is left out of the affected averages. Raises Invalid (code
-    `unknown_score`).
+    Summaries within a document set are averaged first, then the document sets. Intervals resample clusters: groups of
+    document sets, or single sets without a group. All systems and scores use the same resamples. A summary with the
+    flag `no_claims` is left out of the affected averages. With `these_documents`, estimates are about exactly these
+    document sets.
+
+    Raises Invalid (code `unknown_score`) if the score cannot rank systems.
     """
     check_score(score, project)
     own = own_scores(project)

@@ -1,4 +1,4 @@
-"""Loading the stored leaderboard from the database."""
+"""Load stored leaderboards."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ def board(
 ) -> tuple[Leaderboard | None, StoredStatistics]:
     """Load the last computed leaderboard, ranked by a score, with its state.
 
-    Before the first computation the result is None. With `wait`, the call waits for the first computation and raises
-    NotReady after a time limit. Raises Invalid (code `unknown_score`) for a score that cannot rank systems.
+    `target_words` and `these_documents` are the same as in `leaderboard`. Before the first computation, the leaderboard
+    is None. With `wait`, the call waits for the first computation and raises NotReady after WAITED_SECONDS. Raises
+    Invalid (code `unknown_score`) for a score that cannot rank systems.
     """
     check_score(score, project)
     key = f"{score}{OF_THESE_DOCUMENTS}" if these_documents else score

@@ -1,4 +1,4 @@
-"""Finding the systems that may be best, and groups of systems that are not significantly different."""
+"""The systems that may be best, and groups of systems that are not significantly different."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Front:
     """The systems at the top of a ranking.
 
     - `level`: the systems with the highest mean over `sets` document sets
-    - `others`: the number of other systems
+    - `others`: the number of systems in the ranking, minus one
     - `may_be_best`: `level`, and the systems that are not significantly worse, best mean first
     - `ruled_out`: the other systems, which are significantly worse
     - `mean`, `next_mean`: the highest mean and the next one below it; None if there is none
@@ -82,7 +82,7 @@ class SystemPair:
 
     `p` and `adjusted_p` (Holm) come from a permutation test or, for estimates, from Student's t test. `holds` is True
     if the difference is significant or follows from other differences (`settled_order`). Figures are None if the test
-    has no result, or if there are too few common document sets for the order of the means.
+    has no result, or if the difference contradicts the order of the means.
     """
 
     first: str
@@ -98,8 +98,8 @@ class SystemPair:
 class Ranking:
     """The order of the systems by one score, and the significance of their differences.
 
-    `compared` has all pairs, smallest p first; `holding` counts the pairs that differ at `level` after Holm's
-    correction. `places` has every system with a mean.
+    `compared` has all pairs, smallest p first; `holding` counts the pairs whose difference `holds` (see `SystemPair`).
+    `places` has every ranked system.
     """
 
     score: str
@@ -148,7 +148,8 @@ class Ranking:
 def ranking_of(found: SetMeans, averages: Mapping[str, Average], order: Sequence[str], score: str) -> Ranking:
     """Rank the systems by a score and test their differences over document sets.
 
-    `order` names the systems with a mean of the score, best first.
+    `found` has the means by document set, and `averages` the average of each system. `order` names the ranked systems,
+    best first.
     """
     by_system = found.of(score)
     values = {system: by_system[system] for system in order}

@@ -64,8 +64,8 @@ def _of_slices(project: Project, found: Slices) -> Iterator[TableRow]:
 def league_rows(board: Leaderboard) -> Iterator[Mapping[str, Cell]]:
     """Yield a row per system, target length and score of a leaderboard, in its order.
 
-    `rank` and `letters` belong to the ranked score. `basis` names the source of the value and `caption` what its
-    interval covers.
+    `rank` and `letters` belong to the ranked score. `basis` names the source of the value, and `caption` the scope of
+    its interval.
     """
     for table in board.tables:
         for row in table.rows:

@@ -1,6 +1,6 @@
-"""Choosing the value of each score for all compared systems: people's, the estimate, or the judge's with corrections.
+"""Choose the value of each score for all systems of a table: people's, the estimate, or the judge's with corrections.
 
-The choice is made once per table. Every page, command, file and API reply uses it.
+Pages, commands, files and the API use the same choice.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ OTHER_VALUES: Mapping[str, Mapping[str, str]] = {
         "alignment_blend": "judge + corrections",
     },
 }
-"""The values of a score from which the shown one is chosen, with their names in a row and on screen."""
+"""The possible values of a score: the name in a row, and the name on screen."""
 VERSIONS: Mapping[str, str] = {name: words for each in OTHER_VALUES.values() for name, words in each.items()}
 RANKABLE = tuple(name for name in SCORES if name not in (*VERSIONS, "human_share"))
 """The scores by which systems can be ranked."""
@@ -62,7 +62,7 @@ SAMPLED_FOR: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(OF_BOTH, ("coverage", "alignment")),
     "alignment": ("alignment",),
 }
-"""The random samples that check the judge's part in a score; without one, nothing can check it."""
+"""The scores whose random samples check the judge's part in a score; empty if no sample can check it."""
 DECIDED_WITH_COVERAGE = ("coverage", "composite_1", "composite_2_3", "composite_custom")
 
 DOCUMENTS_ONLY = "With many more documents like these, a score would be within its interval (95 %)."
@@ -83,10 +83,10 @@ class Basis:
 
     - `column`: the key of the value that is shown, such as `coverage_estimate`
     - `name`: the source in words, such as "judge + corrections"; "" for scores that need no answers
-    - `caption`: a sentence about what the value's intervals cover
+    - `caption`: a sentence about the scope of the value's intervals
     - `is_unchecked`: True if the value comes from a judge and there is no finished random sample of people's answers
-    - `answered`, `right`: the number of sampled claims that people answered, and on how many the judge was right;
-      both are 0 unless the value comes from a checked judge
+    - `answered`, `right`: for a checked judge, the number of sampled claims with people's answers, and the number on
+      which the judge was right; otherwise 0
     """
 
     column: str
@@ -125,8 +125,8 @@ def bases_of(
     found: Mapping[str, Scores],
     estimates: Mapping[str, EstimateTable],
 ) -> dict[str, Basis]:
-    """Choose the source of every score of a table: people, the estimate (pooled if there are enough systems), or the
-    judge with corrections, in this order.
+    """Choose the source of every score of a table: people, else the estimate (pooled if possible), else the judge with
+    corrections.
 
     `found` has the averages by system, and `estimates` the estimates of coverage and alignment.
     """
@@ -142,8 +142,10 @@ def bases_of(
 def basis_of_own(
     name: str, sources: frozenset[str], estimate: EstimateTable | None, systems: Iterable[str]
 ) -> Basis:
-    """Return the source of the values of an own criterion: the estimate if every one of `systems` has one, or the
-    answers of people, the judge or both.
+    """Return the source of the values of an own criterion.
+
+    The source is the estimate if it has an interval for every one of `systems`. Otherwise it is people, the judge, or
+    both.
     """
     if estimate is not None and all(estimate.average(system).low is not None for system in systems):
         return Basis(f"{name}_estimate", f"estimated from {estimate.answers:,} ratings", RATED)
@@ -156,7 +158,7 @@ def basis_of_own(
 def basis_of_composite(name: str, parts: Sequence[Basis], *, has_judge: bool) -> Basis:
     """Return the source of a composite of scores with these sources. A composite never uses estimates.
 
-    `has_judge` is False if the project has no deciding judge: then answers of people are behind an estimated part.
+    `has_judge` is False if the project has no deciding judge: then people's answers replace an estimated part.
     """
     blend = (
         Basis(name, "judge + corrections", WITHOUT_JUDGE)

@@ -52,7 +52,7 @@ OTHER_COLUMNS = {
     "sets": "Document sets",
     "unscored": "Unscored claims",
 }
-"""The columns that are no scores, which a person can add."""
+"""Columns without a score that a person can add."""
 
 
 @screen("GET")
@@ -146,9 +146,9 @@ def _these_documents(request: Request) -> bool:
 class Unchecked:
     """A ranked score that comes from an unchecked judge.
 
-    `score` needs a random sample, which the person may take if `may_take`. `sample` is the newest random sample in
-    its present state, with the number of its claims that the person can answer; None if there is none. `why_not` is
-    the reason why this sample checks nothing here; "" if the table was computed before the sample.
+    `score` needs a random sample, which the person may take if `may_take`. `sample` is the newest random sample in its
+    present state, with the number of its claims that the person can answer; None if there is none. `why_not` is the
+    reason for a sample that checks nothing here; "" if the table was computed before the sample.
     """
 
     score: str
@@ -196,7 +196,6 @@ def _other_values(table: TargetTable) -> list[tuple[str, list[str], list[tuple[s
 
 @screen("GET")
 def league_file(request: Request, slug: str) -> HttpResponse:
-    """Download the leaderboard as one table, in the order of the page."""
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     asked = request.GET.get("by", "")
     board, _ = boards.board(room.project, score=asked) if asked else boards.opening_board(room.project)
@@ -208,7 +207,6 @@ def league_file(request: Request, slug: str) -> HttpResponse:
 
 @screen("GET")
 def pairs_file(request: Request, slug: str) -> HttpResponse:
-    """Download the test of every pair of systems, smallest p first."""
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     shown = shown_table(request, room.project, these_documents=_these_documents(request))
     compared = shown.table.ranking.compared if shown.table else ()
@@ -258,7 +256,7 @@ def shown_table(
 ) -> ShownTable:
     """Load the leaderboard by `score`, or else by the requested score, and find the requested target length in it.
 
-    The call waits a little for the first computation.
+    The call waits at most WAITED_SECONDS for the first computation.
 
     If there is no result by then, `board` and `table` are None; a request for a file (`?format=`) raises NotReady. With
     `these_documents`, estimates are about exactly the project's document sets, otherwise about document sets like

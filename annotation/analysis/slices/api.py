@@ -41,7 +41,9 @@ class SlicesView(ApiView):
 
     @operation("get_slices", parameters=[SlicesQuery], responses=Slices, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
-        """Show every system's averages by the values of a metadata key, and where a system is worse than elsewhere."""
+        """Show every system's averages by the values of a metadata key or group, and the slices in which a system is
+        worse than elsewhere.
+        """
         project = self.enter(Verb.VIEW_SCORES)
         query = self.query(SlicesQuery)
         target = query.get("target_words", ALL)

@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 class SliceCell:
     """A system in a slice. `mean` is None if the slice has fewer than 10 document sets of the system.
 
-    In that case `few` is the mean over these document sets, which is too uncertain to compare. `few` is None if there
-    are no such sets, or if the other cells show estimates.
+    `difference` is the system's lead over the other systems in the slice, minus its lead elsewhere. If `mean` is None,
+    `few` is the mean over the system's document sets, which is too uncertain to compare. `few` is None without such
+    sets, or if the other cells show estimates.
     """
 
     slice: str
@@ -48,7 +49,10 @@ class SliceCell:
 
 @dataclass(frozen=True, slots=True)
 class SlicedSystem:
-    """A system with a cell per slice, and its mean over slices with the given weights (None without weights)."""
+    """A system with a cell per slice.
+
+    `weighted` is its mean over slices by the given weights; None without weights, or if a weighted slice has no mean.
+    """
 
     system: str
     cells: tuple[SliceCell, ...]
@@ -68,9 +72,9 @@ class Slice:
 class Slices:
     """The systems by the values of a key, the best of the leaderboard first.
 
-    `basis` names the averaged value. This is the value of the leaderboard. But if the leaderboard shows estimates and
-    some cell has no estimate within its slice, `basis` is the judge's value with corrections. Differences always use
-    the scores of summaries. `moved` names the systems whose place changes with the given weights.
+    `basis` names the averaged value, which is usually the value of the leaderboard. If the leaderboard shows estimates
+    and some cell has no estimate within its slice, `basis` is the judge's value with corrections. Differences always
+    use the scores of summaries. `moved` names the systems whose place changes with the given weights.
     """
 
     key: str
@@ -88,7 +92,7 @@ class Slices:
 
     @property
     def worse(self) -> list[tuple[str, str]]:
-        """The system and slice of every cell that is worse than the system elsewhere."""
+        """Return the system and slice of every cell in which the system's lead is significantly smaller."""
         return [(row.system, cell.slice) for row in self.systems for cell in row.cells if cell.is_worse]
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 GROUP = "group"
 MOST_VALUES = 12
-"""The number of values of a key that are shown; rarer ones are together in `OTHER`."""
+"""The maximum number of values of a key that are shown; rarer values are together in `OTHER`."""
 OTHER, NO_VALUE = "other", "no value"
 PARTS = 4
 """The number of parts into which numbers are cut, at their quantiles."""
@@ -75,7 +75,7 @@ class Split:
 def splits(project: Project) -> dict[str, Split]:
     """Split the document sets by each key that splits them: `group`, and metadata keys with numbers or repeated texts.
 
-    Keys come first if more of their values have enough document sets to be compared. One query.
+    Keys with more comparable values come first. Makes one query.
     """
     rows = list(
         DocumentSet.objects.filter(project=project)
@@ -110,7 +110,7 @@ def _is_numeric(values: Mapping[str, Any]) -> bool:
 
 
 def _named(known: Mapping[str, Any]) -> dict[str, str]:
-    """The slice of document sets: their value, its range of numbers, or `OTHER` for rare values."""
+    """Return the slice of each document set: its value, its range of numbers, or `OTHER` for a rare value."""
     counts = Counter(known.values())
     if len(counts) <= MOST_VALUES:
         return {name: _word(value) for name, value in known.items()}

@@ -19,10 +19,6 @@ from evaluation.statistics import FEWEST_IN_SLICE
 
 @screen("GET")
 def slices_page(request: Request, slug: str) -> HttpResponse:
-    """Show the systems' averages by the values of `key`: a metadata key of the document sets, or their group.
-
-    Without the parameter `key`, the first key that splits them is used.
-    """
     room = enter(request, slug, Verb.VIEW_SCORES, here="scores")
     shown = shown_table(request, room.project)
     offered = splits(room.project)

@@ -82,7 +82,8 @@ class SetsAssigned(ApiView):
 
     @operation("assign_sets", request=NewAssignments, responses={201: WorkRow(many=True)})
     def post(self, request: Request, slug: str) -> Response:
-        """Assign `per_set` people to every document set; people with the fewest open sets come first.
+        """Assign people to every document set until it has `per_set` assessors; people with the fewest open sets come
+        first.
 
         Needs the verb "assign". Nobody gets a set again that they had before.
         """
@@ -144,7 +145,7 @@ class AssignmentTakeUp(ApiView):
 
     @operation("take_up_assignment", responses=AssignmentRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Continue a set that the caller returned or whose lease ended, if the set still needs assessors."""
+        """Continue a set that the caller lost or returned, if the set still needs assessors."""
         project = self.enter(Verb.ASSESS)
         lost = own_assignment(project, self.person, public_id)
         assignment = queue.take_up(assignment=lost, by=self.person)

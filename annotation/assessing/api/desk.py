@@ -52,8 +52,8 @@ class StageField(NamedChoice):
 class GateField(NamedChoice):
     """The state of a stage.
 
-    "none": nothing is asked; "shut": another stage must be completed first; "open"; "done"; "rule": all units are
-    marked, so a rule gives the lowest answer.
+    "none": nothing is asked; "shut": another stage must be completed first; "open"; "done"; "rule": all summary units
+    are marked, so a rule gives the lowest answer.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -61,9 +61,7 @@ class GateField(NamedChoice):
 
 
 class GatesRow(serializers.Serializer[Gates]):
-    """The stages of a comparison: the criteria before the reference, the reference units, and the criteria after
-    them.
-    """
+    """The stages of a comparison: criteria before the reference, reference units, criteria after the reference."""
 
     before = GateField()
     units = GateField()
@@ -113,7 +111,7 @@ class LapsedRow(serializers.Serializer[LapsedSet]):
 
 
 class OwnDeskRow(serializers.Serializer[OwnDesk]):
-    """All of the caller's work in the project."""
+    """The caller's work in the project."""
 
     drafts = AssignmentRow(many=True, help_text="Started and not closed.")
     open = AssignmentRow(many=True, help_text="Not started.")
@@ -232,7 +230,9 @@ class ActResultRow(serializers.Serializer[Any]):
 
 
 class SavedRow(serializers.Serializer[Any]):
-    """The result of each act, possible mistakes, the stages of changed comparisons, and the end of the lease."""
+    """The result of each act, possible mistakes, the stages of the named summaries' comparisons, and the end of the
+    lease.
+    """
 
     results = ActResultRow(many=True, help_text="In the order of the acts.")
     slips = serializers.DictField(
@@ -269,9 +269,9 @@ class AssignmentClose(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Close an assignment: its answers are submitted and count.
 
-        Every question must be answered first. Otherwise `details.missing` has the number of missing answers by
-        reading, and `details.go_to` is the first reading with a missing answer. Closing a closed assignment changes
-        nothing.
+        Every question must be answered first. Otherwise `details.missing` has the stage and the number of missing
+        answers by reading, and `details.go_to` is the first reading with a missing answer. Closing a closed assignment
+        changes nothing.
         """
         project = self.enter(Verb.ASSESS)
         close_assignment(assignment=own_assignment(project, self.person, public_id), by=self.person)
@@ -285,10 +285,9 @@ class AssignmentActs(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Save acts in order.
 
-        An act that repeats the current value changes nothing, so acts may be sent again. If an act is invalid, or
-        follows an older version (409, code `newer`, with `yours` and `theirs`), its own result has the refusal and
-        the other acts are saved. If the assignment is closed or unassigned (409 `closed` or `unassigned`), nothing is
-        saved.
+        An act that repeats the current value changes nothing, so acts may be sent again. An act is refused if it is
+        invalid, or if it follows an older version (409, code `newer`, with `yours` and `theirs`). The other acts are
+        saved. If the assignment is closed or unassigned (409 `closed` or `unassigned`), nothing is saved.
         """
         project = self.enter(Verb.ASSESS)
         assignment = own_assignment(project, self.person, public_id)

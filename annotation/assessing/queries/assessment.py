@@ -1,7 +1,7 @@
 """An assessor's own work, and one comparison for the SEE form.
 
-Assessors work blind. The queries select columns by name, so that they load no author, no answer, and no id or order
-that would reveal a system.
+Assessors work blind. The queries select columns by name, so that they load no author, no answer of others, and no id or
+order that would reveal a system.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ SCALES: dict[str, tuple[int, ...]] = {
 class SummaryWork:
     """A comparison to judge: summary `number` of its set, with reference `part` of `parts`.
 
-    `total` is None while questions before the reference are open, because nothing about the reference is shown then.
+    `total` is None while questions before the reference are open, because the reference is hidden then.
     """
 
     reading_id: str
@@ -142,9 +142,9 @@ class SummaryUnit:
 class AskedCriterion:
     """A criterion with the assessor's answer `value`, and the `version` of this answer.
 
-    `choices` has values and words; it is empty if people type a percent from 0 to 100. `reads` names what an assessor
-    reads to answer: "summary" (the summary alone), "reference" or "source" (this text beside the summary), or
-    "unmarked" (the unmarked units of the summary).
+    `choices` has values and words; it is empty if people type a percent from 0 to 100. `reads` names the texts for the
+    answer: "summary" (the summary alone), "reference" or "source" (this text beside the summary), or "unmarked" (the
+    unmarked units of the summary).
     """
 
     criterion_id: str
@@ -215,7 +215,7 @@ class SeeForm:
 
     @property
     def quick(self) -> range:
-        """Return the percents that can be clicked in a form that asks for typed percents."""
+        """Return the percents with a button in a form that asks for typed percents."""
         return range(0, 101, 10)
 
     @property
@@ -242,7 +242,7 @@ def own_work(project: Project, person: User) -> list[SetWork]:
 
 
 def own_work_in(project: Project, person: User, public_id: str) -> SetWork:
-    """Load one of the person's assignments, with the same contents as in `own_work`. Raises NotFound."""
+    """Load one of the person's assignments as `own_work` does. Raises NotFound if there is none."""
     for work in own_work(project, person):
         if work.assignment_id == public_id:
             return work
@@ -250,7 +250,10 @@ def own_work_in(project: Project, person: User, public_id: str) -> SetWork:
 
 
 def own_reading(project: Project, person: User, public_id: str) -> Reading:
-    """Return the person's own reading with this public id, open or closed. Raises NotFound, also after unassigning."""
+    """Return the person's own reading with this public id, open or closed.
+
+    Raises NotFound if there is none, or if its assignment is unassigned.
+    """
     reading = (
         _own(project, person)
         .select_related("assignment__document_set__project", "comparison__reference", "comparison__summary")
@@ -276,7 +279,10 @@ def own_reading(project: Project, person: User, public_id: str) -> Reading:
 
 
 def own_assignment(project: Project, person: User, public_id: str) -> Assignment:
-    """Return the person's own assignment with this public id, open, closed or unassigned. Raises NotFound."""
+    """Return the person's own assignment with this public id, open, closed or unassigned.
+
+    Raises NotFound if there is none.
+    """
     own = Assignment.objects.filter(assessor=person, document_set__project=project, public_id=public_id)
     assignment = own.select_related("document_set__project").first()
     if assignment is None:
@@ -287,7 +293,7 @@ def own_assignment(project: Project, person: User, public_id: str) -> Assignment
 def assignment_to_save(slug: str, person: User, public_id: str) -> Assignment | None:
     """Load the person's own assignment with the columns that saving needs, in one query; None if there is none.
 
-    Permissions are not tested.
+    The caller tests permissions.
     """
     own = Assignment.objects.filter(assessor=person, document_set__project__slug=slug, public_id=public_id)
     columns = ("name", "percent_scale", "lease_minutes", "archived_at")

@@ -59,7 +59,7 @@ class QueueOffer:
 class LapsedSet:
     """A set from the queue that a person returned, or whose lease ended.
 
-    The person may continue the set as long as it has too few assessors.
+    The person may continue the set while the set has too few assessors.
     """
 
     assignment_id: str
@@ -122,7 +122,7 @@ ASSIGNMENTS = List(
 
 
 def assignment_in(project: Project, public_id: str) -> Assignment:
-    """Return any person's assignment with this public id. Raises NotFound."""
+    """Return any person's assignment with this public id. Raises NotFound if there is none."""
     assignment = assignments_of(project).filter(public_id=public_id).first()
     if assignment is None:
         raise NotFound("There is no such assignment in this project.")

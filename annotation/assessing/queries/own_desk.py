@@ -1,4 +1,4 @@
-"""An assessor's own page. It is blind: it shows no systems and no answers of others."""
+"""An assessor's own page. The page shows no systems and no answers of others."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The progress of assignments, and the open stages of the protocol.
 
-A *reading* is one comparison in an assignment. A summary is judged in this order: first the criteria with `asked`
-"before", while the reference is hidden; then the reference units of its readings; finally the criteria with `asked`
-"after". A set can be closed when every summary is complete.
+A *reading* is one comparison in an assignment. A summary is judged in three stages. The criteria with `asked` "before"
+come first, while the reference is hidden. The reference units of its readings follow, and then the criteria with
+`asked` "after". A set can be closed when every summary is complete.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from annotation.models import (
 from annotation.models.judgment import ASKED_AT_PRESENT
 
 SHORT_TARGET = 10
-"""Summaries with a target up to this many words get no questions about the whole."""
+"""Summaries with a target length up to this get only the criteria about unmarked units."""
 
 Gate = Literal["none", "shut", "open", "done", "rule"]
 Stage = Literal["before", "units", "after", "done"]
@@ -147,9 +147,8 @@ class SummaryState:
         return "done" if criterion.pk in self.answers else "open"
 
     def gate_of(self, asked: str) -> Gate:
-        """Return the state of a stage, from the states of its criteria.
-
-        It is "shut" if one of them is shut, else "open" if one is open, else "done"; "none" without criteria.
+        """Return the state of a stage: "shut" if a criterion is shut, else "open" if one is open, else "done"; "none"
+        without criteria.
         """
         gates: list[Gate] = [self.gate(each) for each in self.criteria if each.asked == asked]
         standing: tuple[Gate, ...] = ("shut", "open")
@@ -157,7 +156,9 @@ class SummaryState:
 
     @property
     def is_judged(self) -> bool:
-        """Return True if every unit in all comparisons of the summary has a percent."""
+        """Return True if the criteria before the reference are answered and every unit of all comparisons has a
+        percent.
+        """
         return not self.is_before_open and all(piece.is_judged for piece in self.pieces)
 
     @property
@@ -199,7 +200,7 @@ class AssignmentProgress:
 
 @dataclass(slots=True, eq=False)
 class AssessingProgress:
-    """The progress of some assignments of one project, which a fixed number of queries loads."""
+    """The progress of some assignments of one project."""
 
     project: Project
     assignments: dict[int, AssignmentProgress]
@@ -401,7 +402,7 @@ def _rows(assignment_ids: Collection[int], readings: Collection[str]) -> list[_P
 
 
 def _summary_state(row: _ProgressRow, number: int, criteria: _Asked) -> SummaryState:
-    # A summary that has no units or is only a headline gets no questions about the whole text.
+    # A summary without units or with a short target gets only the criteria about unmarked units.
     is_asked = row.summary_units and (row.target_words is None or row.target_words > SHORT_TARGET)
     return SummaryState(
         number=number,

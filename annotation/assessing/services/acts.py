@@ -56,8 +56,8 @@ Act = UnitAct | RatingAct
 def read_acts(given: object) -> list[Act]:
     """Read acts from JSON objects with `kind`, `follows` and the fields of the kind.
 
-    Only the form of the values is checked; `save_acts` checks the values. Raises Invalid, which names the wrong act
-    and field.
+    Only the form of the values is checked; `save_acts` checks the values. Raises Invalid for a wrong form and names the
+    act and the field.
     """
     if not isinstance(given, list) or not 1 <= len(given) <= MOST_ACTS:
         raise Invalid(f"acts is a list of 1 to {MOST_ACTS} acts.", field="acts")

@@ -43,8 +43,8 @@ def assign(
 
     An open assignment gets the new comparisons; an unassigned one continues with its answers. Comparisons are in random
     order within a target length; the same `seed` gives the same order. Raises Conflict (code `closed`) if the person
-    has closed the assignment, Invalid if the set has no comparison or the person may not assess, and the errors of
-    `require`.
+    has closed the assignment. Raises Invalid if the set has no comparison or the person may not assess, and the errors
+    of `require`.
     """
     project = document_set.project
     require(by, project, Verb.ASSIGN)
@@ -74,7 +74,7 @@ def assign_sets(
 
     People with the fewest open sets come first. People to whom a set is assigned already count toward `per_set`. Nobody
     is assigned to a set twice, even after an unassignment, so a set may end with fewer assessors. Raises Invalid if
-    nothing can be assigned, if `per_set` is not 1 to 20, or if a person may not assess, and the errors of `require`.
+    nothing can be assigned, if `per_set` is not 1 to 20, or if a person may not assess. Raises the errors of `require`.
     """
     require(by, project, Verb.ASSIGN)
     for person in people:
@@ -128,8 +128,9 @@ def give(
 ) -> Assignment:
     """Return the person's open assignment of the set, with all comparisons of the set.
 
-    It is created if needed, and continued if it was unassigned. The caller must have called `lock_work`. Raises
-    Conflict (code `closed`) if the person has closed the assignment.
+    The assignment is created if needed, and continued if it was unassigned. `lease_until` is None for a set without a
+    lease. The caller must have called `lock_work`. Raises Conflict (code `closed`) if the person has closed the
+    assignment.
     """
     assignment, _ = Assignment.objects.select_for_update(of=("self",)).get_or_create(
         document_set=document_set, assessor=person, defaults={"lease_until": lease_until}

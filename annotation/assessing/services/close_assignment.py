@@ -32,10 +32,11 @@ MISSING_WORDS = {
 def close_assignment(*, assignment: Assignment, by: User) -> Assignment:
     """Submit everything in an assignment, so that its percents count. A second call changes nothing.
 
-    If all summary units are marked, the lowest answer to questions about unmarked units is stored. Raises Invalid
-    (code `incomplete`) if answers are missing: in its details, `missing` has the stage and the number of missing
-    answers by reading, and `go_to` is the first reading with a missing answer. Raises Conflict (code `unassigned`),
-    and NotFound if the assignment is another person's.
+    If all summary units are marked, the lowest answer to questions about unmarked units is stored.
+
+    Raises Invalid (code `incomplete`) if answers are missing. In its details, `missing` has the stage and the number of
+    missing answers by reading, and `go_to` is the first such reading. Raises Conflict (code `unassigned`) for an
+    unassigned set, NotFound for another person's assignment, and the errors of `require`.
     """
     project = assignment.document_set.project
     require(by, project, Verb.ASSESS)

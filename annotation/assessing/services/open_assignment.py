@@ -1,4 +1,4 @@
-"""Opening an assignment, and checking who may work in it."""
+"""Opening an assignment, and checking its state and its assessor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def open_assignment(assignment: Assignment) -> None:
-    """Store which version of the guidelines the form shows, and renew the lease.
+    """Store the version of the guidelines that the form shows, and renew the lease, if any.
 
     Nothing happens if the assignment is closed or unassigned.
     """
@@ -31,7 +31,7 @@ def open_assignment(assignment: Assignment) -> None:
 def enter(assignment: Assignment, by: User) -> None:
     """Check that the person may work in the assignment.
 
-    Raises NotFound if it is another person's, and the errors of `require`.
+    Raises NotFound for another person's assignment, and the errors of `require`.
     """
     if assignment.assessor_id != by.pk:
         raise NotFound("There is no such assignment.")
@@ -39,7 +39,7 @@ def enter(assignment: Assignment, by: User) -> None:
 
 
 def check_open(assignment: Assignment) -> None:
-    """Check that the assignment takes answers. Raises Conflict (codes `closed`, `unassigned`)."""
+    """Raise Conflict (code `closed` or `unassigned`) if the assignment takes no answers."""
     if assignment.closed_at is not None:
         raise Conflict("This document set is closed, so its judgments cannot be changed.", code="closed")
     if assignment.unassigned_at is not None:

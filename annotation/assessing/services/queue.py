@@ -85,7 +85,7 @@ def take_up(*, assignment: Assignment, by: User) -> Assignment:
 def give_back(*, assignment: Assignment, by: User) -> Assignment:
     """Return a set that the person took from the queue. A second call changes nothing.
 
-    Raises NotFound for another person's assignment, and Conflict if it is closed (code `closed`) or not from the
+    Raises NotFound for another person's assignment, and Conflict if the set is closed (code `closed`) or not from the
     queue (code `not_pulled`).
     """
     project = assignment.document_set.project
@@ -102,9 +102,9 @@ def give_back(*, assignment: Assignment, by: User) -> Assignment:
 
 
 def lapse_leases(*, project: Project | None = None) -> int:
-    """Return sets with an expired lease to the queue, at most LAPSED_AT_ONCE, and return their number.
+    """Return sets with an expired lease to the queue, in one project or all, at most LAPSED_AT_ONCE.
 
-    Workers may call it at any time and concurrently.
+    Returns the number of these sets. Concurrent calls are safe.
     """
     now = shared_now()
     expired = _expired(now)

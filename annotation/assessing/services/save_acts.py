@@ -1,4 +1,4 @@
-"""Saving an assessor's acts in the SEE form; each act becomes a new version."""
+"""Saving an assessor's acts in the SEE form; each changed value becomes a new version."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ STATUSES = {Conflict: 409, NotFound: 404, Invalid: 422}
 
 @dataclass(frozen=True, slots=True)
 class ActResult:
-    """The result of an act. `status` is an HTTP status: 200 if it was saved, otherwise 404, 409 or 422.
+    """The result of an act. `status` is an HTTP status: 200 if the act was saved, otherwise 404, 409 or 422.
 
     `version` is the newest version of the item. If the act follows an older version (code `newer`), `theirs` is the
     current value and `yours` is the sent value.
@@ -63,9 +63,9 @@ class ActResult:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The results of acts in order, and the stages of the comparisons that they changed.
+    """The results of acts in order, and the stages of all comparisons of the summaries that the acts name.
 
-    `slips` has an entry for each saved unit act; it is "" unless the judgment looks like a mistake.
+    `slips` has an entry for each saved unit act: a warning if the judgment looks like a mistake, otherwise "".
     """
 
     results: tuple[ActResult, ...]
@@ -78,10 +78,12 @@ class Saved:
 def save_acts(*, assignment: Assignment, by: User, acts: Sequence[Act], all_or_none: bool = False) -> Saved:
     """Save acts in order. An act that repeats the current value changes nothing, so acts may be sent again.
 
-    If an act is invalid or follows an older version, its own result has the refusal and the other acts are saved.
-    With `all_or_none`, the first refusal is raised and nothing is saved. Scores do not change until the assignment is
-    closed. Raises Conflict (`closed`, `unassigned`, `busy`) if the assignment takes no answers, and NotFound for
-    another person's assignment.
+    If an act is invalid or follows an older version, its own result has the refusal and the other acts are saved. With
+    `all_or_none`, the first refusal is raised and nothing is saved. Scores do not change until the assignment is
+    closed.
+
+    Raises Conflict (code `closed` or `unassigned`) if the assignment takes no answers, or (code `busy`) if it changes
+    at the same time. Raises NotFound for another person's assignment, and the errors of `require`.
     """
     enter(assignment, by)
     if all_or_none:
@@ -104,7 +106,10 @@ def judge_unit(
     note: str = "",
     follows: int | None = None,
 ) -> CoverageJudgment:
-    """Save one judgment of a reference unit and return its row. If the act is refused, the refusal is raised."""
+    """Save one judgment of a reference unit and return its row. With `follows` None, it replaces any version.
+
+    Raises the refusal of the act, if any.
+    """
     act = UnitAct(reading.public_id, unit_id, percent, tuple(marks), note, follows=follows)
     save_acts(assignment=reading.assignment, by=by, acts=[act], all_or_none=True)
     rows = CoverageJudgment.objects.filter(reading=reading, is_current=True)
@@ -152,7 +157,7 @@ class _Saving:
 
     @classmethod
     def of(cls, assignment: Assignment, acts: Sequence[Act]) -> _Saving:
-        # Other summaries of a large set would cost a save most of its time.
+        # Load only the summaries of these acts, because loading all summaries of a large set is slow.
         named, project = {act.reading_id for act in acts}, assignment.document_set.project
         here = AssessingProgress.read(project, [assignment.pk], readings=named).of(assignment.pk)
         found = (here.pieces.get(act.reading_id) for act in acts)

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 @transaction.atomic
 def unassign(*, assignment: Assignment, by: User | None) -> Assignment:
-    """Unassign an open set. A second call changes nothing. Raises Conflict (code `closed`), and the errors of
-    `require`.
+    """Unassign an open set. A second call changes nothing.
+
+    Raises Conflict (code `closed`) if the assignment is closed, and the errors of `require`.
     """
     project = assignment.document_set.project
     require(by, project, Verb.ASSIGN)
@@ -33,7 +34,7 @@ def unassign(*, assignment: Assignment, by: User | None) -> Assignment:
 
 
 def held(assignment: Assignment) -> Assignment:
-    """Lock and reload the assignment. Raises Conflict (code `closed`) if it is submitted."""
+    """Lock and reload the assignment. Raises Conflict (code `closed`) if it is closed."""
     found = (
         Assignment.objects.select_for_update(of=("self",))
         .select_related("document_set__project", "assessor")

@@ -1,5 +1,5 @@
-"""The pages of an assessor's own work: list of sets, queue, SEE form, acts and closing. They show no systems and no
-answers of others.
+"""The pages of an assessor's own work: list of sets, queue, SEE form, acts and closing. The pages show no systems and
+no answers of others.
 
 With scripts, the form sends acts as JSON and loads the pages of other summaries. Without scripts, every unit and
 question is a plain form, and every summary is a page.
@@ -84,7 +84,6 @@ def source(request: Request, slug: str, reading_id: str) -> HttpResponse:
 
 @screen("POST")
 def judge_unit(request: Request, slug: str, reading_id: str, unit_id: str) -> HttpResponse:
-    """Save the percent, marks and note of a reference unit from a plain form."""
     room = enter(request, slug, Verb.ASSESS, here="work")
     reading = own_reading(room.project, request.user, reading_id)
     judge(
@@ -102,7 +101,6 @@ def judge_unit(request: Request, slug: str, reading_id: str, unit_id: str) -> Ht
 
 @screen("POST")
 def rate(request: Request, slug: str, reading_id: str) -> HttpResponse:
-    """Save answers to any number of criteria from a plain form."""
     room = enter(request, slug, Verb.ASSESS, here="work")
     reading = own_reading(room.project, request.user, reading_id)
     acts = [
@@ -123,7 +121,6 @@ def rate(request: Request, slug: str, reading_id: str) -> HttpResponse:
 
 @json_screen
 def acts(request: Request, slug: str, assignment_id: str) -> JsonResponse:
-    """Save the acts of an open form, see `save_acts`."""
     assignment = assignment_to_save(slug, request.user, assignment_id)
     if assignment is None:
         project = project_for(request.user, slug, Verb.ASSESS)
@@ -154,7 +151,6 @@ def close_assignment(request: Request, slug: str, assignment_id: str) -> HttpRes
 
 @screen("POST")
 def pull(request: Request, slug: str) -> HttpResponse:
-    """Take the next set of the queue, or show why there is no set."""
     room = enter(request, slug, Verb.ASSESS, here="work")
     assignment = queue.pull(project=room.project, by=request.user)
     messages.success(request, f"You have {assignment.document_set.external_id} to judge.")

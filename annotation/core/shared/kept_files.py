@@ -42,7 +42,7 @@ def size_of(name: str) -> int | None:
 
 
 def opened(name: str) -> File[bytes]:
-    """Open the file as a stream, which the caller must close. Raises FileNotFoundError."""
+    """Open the file as a stream, which the caller must close. Raises FileNotFoundError if there is no such file."""
     return _store().open(name, "rb")
 
 
@@ -65,7 +65,7 @@ def at_hand(names: Sequence[str]) -> Iterator[list[Path]]:
 
 
 def folders_in(folder: str) -> Iterator[tuple[str, datetime]]:
-    """Yield the subfolders, each with the time at which its first file was stored."""
+    """Yield the subfolders that have files, each with the modification time of one of its files."""
     store = _store()
     with suppress(FileNotFoundError):
         for name in store.listdir(folder)[0]:
@@ -75,7 +75,7 @@ def folders_in(folder: str) -> Iterator[tuple[str, datetime]]:
 
 
 def forget(folder: str) -> None:
-    """Delete the files of a folder; nothing happens if there is no such folder."""
+    """Delete a folder and its files; nothing happens if there is no such folder."""
     store = _store()
     with suppress(FileNotFoundError):
         for name in store.listdir(folder)[1]:

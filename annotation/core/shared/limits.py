@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 def count(key: str, *, seconds: int) -> int:
     """Count this call, and return the number of calls with this key in the current window of `seconds`.
 
-    If the cache is unavailable, it logs a warning and returns 0, because limits must not close the site.
+    If the cache is unavailable, the result is 0, because limits must not close the site.
     """
     name = f"{key}:{int(time.time() // seconds)}"
     try:

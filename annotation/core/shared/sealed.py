@@ -14,13 +14,13 @@ from django.utils.encoding import force_bytes
 def seal(text: str, *, purpose: str) -> str:
     """Encrypt a text with a key derived from SECRET_KEY and the purpose.
 
-    `unseal` needs the same purpose. It still works after the SECRET_KEY has become one of SECRET_KEY_FALLBACKS.
+    `unseal` needs the same purpose. Decrypting still works after the SECRET_KEY has become one of SECRET_KEY_FALLBACKS.
     """
     return _lock(purpose).encrypt(text.encode()).decode()
 
 
 def unseal(sealed: str, *, purpose: str) -> str | None:
-    """Decrypt a text. Returns None if another key or another purpose was used to encrypt it."""
+    """Decrypt a text. Returns None if the text was not encrypted with one of the keys and this purpose."""
     try:
         return _lock(purpose).decrypt(sealed).decode()
     except InvalidToken:

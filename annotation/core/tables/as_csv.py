@@ -1,4 +1,4 @@
-"""Writing CSV in UTF-8 with a header. A missing value is empty, a list is one cell, and no cell acts as a formula."""
+"""Writing CSV in UTF-8 with a header. A missing value is empty, a list is one cell, and formulas are disabled."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ HEAD = (
     Column("system"),
     Column("target_words", ColumnKind.INTEGER),
 )
-"""The first columns of every table."""
+"""The first columns of exported tables."""
 
 
 def columns(named: str) -> tuple[Column, ...]:

@@ -60,7 +60,7 @@ ABOUT = {
     "files": ("import", "export"),
     "project": ("project", "guideline", "membership", "invitation"),
 }
-"""The kinds of rows whose events each choice of the filter shows."""
+"""The kinds of rows, by choice of the filter."""
 
 
 def _about(viewer: Viewer, value: str) -> Q:

@@ -44,7 +44,7 @@ DOES: dict[Role, str] = {
 class Left:
     """The numbers of rows that stay in a project when a person is removed; each number is at most 9,999.
 
-    The sets in `open_sets` need another assessor.
+    The sets in `open_sets` need another assessor, and the `invitations` are revoked.
     """
 
     judgments: int

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 CHECKS_COUNTED_UP_TO = 9999
-"""Counting a million checks would take the list of projects a second."""
+"""The limit for counting checks, because counting a million checks takes a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class ProjectCard:
     """A project in the list, with its size and the work that waits for this person.
 
     `open_summaries` counts the comparisons in the person's open assignments. `disputes` counts open disputes. `checks`
-    counts the checks of claims that no person has answered, up to CHECKS_COUNTED_UP_TO + 1. Both are 0 for a person who
-    may not decide or answer them.
+    counts the checks of claims that no person has answered, up to CHECKS_COUNTED_UP_TO + 1. `disputes` is 0 for a
+    person who may not decide, and `checks` for a person who may not review.
     """
 
     project: Project
@@ -100,7 +100,7 @@ def project_cards(person: User) -> list[ProjectCard]:
 
 
 def contents(project: Project) -> Contents:
-    """Count what the project contains, without checks of closed questions."""
+    """Count the contents of a project, without checks of closed questions."""
     summaries = Summary.objects.filter(document_set__project=project, is_summary=True)
     checks = Check.objects.filter(OF_CLAIMS, project=project, is_current=True)
     return Contents(

@@ -18,7 +18,7 @@ from annotation.projects.services.invite import hash_of
 def open_invitation(secret: str) -> Invitation:
     """Return the invitation with this secret if it is still valid.
 
-    Raises NotFound for an unknown secret, and Conflict (codes `used`, `revoked`, `expired`).
+    Raises NotFound for an unknown secret or a deleted project, and Conflict (code `used`, `revoked` or `expired`).
     """
     return _usable(
         Invitation.objects.select_related("project", "by").filter(secret_hash=hash_of(secret)).first()
@@ -73,8 +73,8 @@ def accept_with_new_account(
 def new_account(
     *, username: str, password: str, full_name: str = "", email: str = "", **rights: bool
 ) -> User:
-    """Create an account. Raises Invalid for an unusable name or password, and Conflict (code `name_taken`) for a used
-    name.
+    """Create an account; `rights` are flags of the user, such as `is_staff`. Raises Invalid for an unusable name or
+    password, and Conflict (code `name_taken`) for a used name.
     """
     username = username.strip()
     user = User(username=username, email=email.lower(), **rights)

@@ -22,8 +22,8 @@ from annotation.models import Invitation, Membership, Project, Role
 def add_member(*, project: Project, username: str, roles: Collection[str], by: User | None) -> Membership:
     """Make an existing account a member, by user name.
 
-    Raises Invalid if no role is given or there is no active account with this name, Conflict (code `is_member`) if the
-    person is a member, and the errors of `set_roles`.
+    Raises Invalid if no role is given or there is no active account with this name. Raises Conflict (code `is_member`)
+    if the person is a member, and the errors of `set_roles`.
     """
     project = _locked(project, by)
     person = User.objects.filter(username=username.strip(), is_active=True).first()

@@ -82,7 +82,7 @@ UNSCORED_RULES = frozenset(
         "own_weights",
     }
 )
-"""The rules that affect no score and no dispute."""
+"""The rules that can change without rescoring the project."""
 
 LONGEST_LEASE_MINUTES = 7 * 24 * 60
 LONGEST_TARGET = 2**31 - 1
@@ -135,7 +135,7 @@ def own_project(name: str, owner: User) -> Project | None:
 def new_slug(name: str) -> str:
     """Make a slug from a project's name: "Harbour study" gives "harbour-study-k7qd".
 
-    The end is random, so that nobody can find out whether another person's project has a name. A name without Latin
+    The end is random, so that a taken slug does not reveal the name of another person's project. A name without Latin
     letters and digits gives "project-" and a random end.
     """
     stem = slugify(name)[: LONGEST_SLUG - SUFFIX_LENGTH - 1].strip("-_") or "project"
@@ -151,12 +151,11 @@ def change_project(
 ) -> Project:
     """Change the rules and criteria of a project, and log old and new values.
 
-    Scores and disputes are rebuilt unless only rules in `UNSCORED_RULES` change. Raises Invalid for a name that is
-    not in `RULES` and for a value out of range, and the errors of `set_criteria`. Raises Conflict with a code:
+    Scores and disputes are rebuilt unless only rules in `UNSCORED_RULES` change. Raises Invalid for a name that is not
+    in `RULES` and for a value out of range, and the errors of `set_criteria`. Raises Conflict with a code:
 
-    - `judged`: another over-length policy or length unit, or another default target length to which summaries are
-      cut, would change judged texts; or existing percents do not fit the new scale
-    - `sample_open`: the judge's verdict would be shown at once, while a random sample waits for blind answers
+    - `judged`: a rule in `fixed_by_judgments` changes, or existing percents do not fit the new scale
+    - `sample_open`: `reveal` becomes "shown" while a random sample waits for blind answers
     """
     with transaction.atomic():
         project, moved = _with(project, by, changes)
@@ -193,9 +192,7 @@ def _with(
 
 
 def fixed_by_judgments(project: Project) -> frozenset[str]:
-    """Return the names of the rules that are locked because they determine the judged texts; empty before the first
-    judgment.
-    """
+    """Return the names of the rules that determine the judged texts and are locked; empty before the first judgment."""
     if not _is_judged(project):
         return frozenset()
     if project.over_length == Project.OverLength.TRUNCATE:

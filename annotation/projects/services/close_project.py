@@ -40,7 +40,7 @@ def unarchive_project(*, project: Project, by: User | None) -> Project:
 
 @transaction.atomic
 def delete_project(*, project: Project, name: str, by: User | None) -> Project:
-    """Hide a project from everybody. It is removed permanently after 30 days.
+    """Hide a project from everybody. The project is removed permanently after 30 days.
 
     Raises Invalid if `name` is not the project's name, and Conflict (code `busy`) during a run.
     """

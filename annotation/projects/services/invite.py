@@ -35,7 +35,7 @@ MAIL_INVITATION = "annotation.mail_invitation"
 MAILS_AN_HOUR = 5
 TRIED_FOR = timedelta(days=1)
 TRIED_EVERY = timedelta(minutes=15)
-"""The pause between attempts: at most `MAILS_AN_HOUR` attempts fit into an hour, because failed ones count too."""
+"""The pause between attempts. A failed attempt counts as one of the `MAILS_AN_HOUR`."""
 MOST_WAITING = 100
 LONGEST_NOTE = 120
 _SECRET_BYTES = 32

@@ -33,8 +33,8 @@ def write_guidelines(
 
     `seen` is the version on the caller's screen, 0 for none. With None, versions are not compared. If there is a newer
     version, nothing is written, and Conflict (code `newer_guidelines`) is raised with both versions in its details. If
-    the text has not changed, the current row is returned. Raises Invalid for an empty or too long text, and the errors
-    of `require`.
+    the text has not changed, the current row is returned. Raises Invalid for an empty text, a too long text or an
+    unusable note, and the errors of `require`.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     text, note = checked_text(text), _checked_note(note)

@@ -20,7 +20,6 @@ from annotation.web.screen import screen
 
 @screen("GET", "POST")
 def close_project(request: Request, slug: str) -> HttpResponse:
-    """Archive, reopen or delete a project."""
     room = enter(request, slug, Verb.CLOSE_PROJECT, here="project-settings")
     project, status, fault = room.project, 200, ""
     if request.method == "POST":
@@ -45,7 +44,6 @@ def close_project(request: Request, slug: str) -> HttpResponse:
 
 @screen("GET")
 def closed_projects(request: Request) -> HttpResponse:
-    """List the person's archived projects, and the deleted projects that they may restore."""
     archived = visible_projects(request.user).filter(archived_at__isnull=False)
     context = {
         "archived": archived.order_by("name"),

@@ -112,7 +112,6 @@ NEW = {
 
 @screen("GET")
 def criteria(request: Request, slug: str) -> HttpResponse:
-    """Show the criteria; `change` in the address puts one of them into the form."""
     room = enter(request, slug, Verb.VIEW_PROJECT, here=HERE)
     name = request.GET.get("change", "")
     if not name:
@@ -127,7 +126,6 @@ def criteria(request: Request, slug: str) -> HttpResponse:
 
 @screen("POST")
 def save_criterion(request: Request, slug: str) -> HttpResponse:
-    """Add a criterion, or replace the one that is named in `changed`."""
     room = enter(request, slug, Verb.CHANGE_PROJECT, here=HERE)
     form, changed = CriterionForm(request.POST), request.POST.get("changed", "")
     if not form.is_valid():
@@ -152,7 +150,6 @@ def add_pack(request: Request, slug: str) -> HttpResponse:
 
 @screen("POST")
 def retire_criterion(request: Request, slug: str) -> HttpResponse:
-    """Stop asking a criterion; its answers are kept."""
     room = enter(request, slug, Verb.CHANGE_PROJECT, here=HERE)
     name = request.POST.get("name", "")
     asked = [row.fact for row in criteria_in_force(room.project)]

@@ -110,7 +110,6 @@ def remove_member(request: Request, slug: str, member_id: str) -> HttpResponse:
 
 @screen("POST")
 def invite(request: Request, slug: str) -> HttpResponse:
-    """Create an invitation and show the page with its link, which is shown only once."""
     room = enter(request, slug, Verb.MANAGE_MEMBERS, here=HERE)
     note, roles = request.POST.get("name", ""), request.POST.getlist("roles")
     email = request.POST.get("email", "")

@@ -27,7 +27,6 @@ EXCERPT = 5
 
 
 def projects(request: HttpRequest) -> HttpResponseBase:
-    """Show the landing page before sign-in, and the person's projects after it."""
     if request.user.is_authenticated or request.method not in ("GET", "HEAD"):
         return _projects(request)
     context = {"is_empty": not User.objects.exists()}

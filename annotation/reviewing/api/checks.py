@@ -1,7 +1,6 @@
 """Checks of claims against texts, and reviewers' answers to checks.
 
-The project's reveal mode decides when a reviewer sees others' answers. Until then, no column, filter or order depends
-on these answers.
+The project's reveal mode decides when a reviewer sees others' answers. Until then, no column shows these answers.
 """
 
 from __future__ import annotations
@@ -153,7 +152,7 @@ class Checks(ApiView):
         """List the checks of a project.
 
         Checks of removed claims are left out. If nothing is hidden from a caller who may review, the server
-        records that they have seen the answers to each check on the page.
+        records that the caller has seen the answers to each check on the page.
         """,
     )
 
@@ -166,7 +165,7 @@ class OneCheck(ApiView):
         """Show a check with its answers.
 
         Reviewers see others' answers only after their own, unless the project shows verdicts at once. The server
-        records that the caller saw the check.
+        records that a caller who may answer saw the check.
         """
         project = self.enter(*READ_CONTENT)
         return Response(shown_detail(project, public_id, self.person))
@@ -177,7 +176,7 @@ class CheckLooks(ApiView):
 
     @operation("look_at_check", request=None, responses=ShownCheck)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Record that a check is on the caller's screen, and lease it to them.
+        """Record that a check is on the caller's screen, and lease the check to the caller.
 
         Needs the verb "review". The caller gets a lease of five minutes, unless somebody else holds the check.
         """
@@ -223,7 +222,7 @@ class OneOfMany(serializers.Serializer[Any]):
 
 @extend_schema_field(OneOfMany(many=True))
 class AnswerRows(RowsField):
-    """A list of answers; each answer is accepted or refused separately."""
+    """A list of answers; each answer is validated separately."""
 
 
 class ManyVerdicts(serializers.Serializer[Any]):
@@ -300,10 +299,10 @@ class OneVerdict(ApiView):
 
 
 def shown_detail(project: Project, public_id: str, person: User, *, at_desk: bool = False) -> dict[str, Any]:
-    """Return the fields of a check that the person may see now, and record that they saw it.
+    """Return the fields of a check that the person may see now, and record that the person saw the check.
 
-    With `at_desk`, adjudicators too see others' answers only after their own answer, unless the project shows
-    verdicts at once.
+    With `at_desk`, adjudicators too see others' answers only after their own answer, unless the project shows verdicts
+    at once.
     """
     viewer = Viewer.now(person, project)
     if at_desk:

@@ -30,8 +30,8 @@ class Comments(ApiView):
         CommentRow,
         """List the comments on the claims of a project, oldest first.
 
-        Needs the verb "comment". Others' comments on a claim are left out until the caller may see their
-        answers.
+        Needs the verb "comment". Others' comments on a claim are left out until the caller may see
+        others' answers to the claim's checks.
         """,
     )
 

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 
 def waiting_again(project: Project, person: User) -> QuerySet[AnswerAgain]:
-    """Select the open rows that the person can answer: rows for this person, and rows for anybody if the person can
-    answer their checks blind.
-    """
+    """Select the open rows for this person, and the open rows for anybody whose checks the person can answer blind."""
     rows = AnswerAgain.objects.filter(
         trial__project=project, trial__decision=None, label=None, check_row__is_current=True
     )
@@ -33,7 +31,7 @@ def waiting_again(project: Project, person: User) -> QuerySet[AnswerAgain]:
 def next_again(project: Project, person: User) -> AnswerAgain | None:
     """Find the next row that the person can answer, in an order of the person's own; None if there is none.
 
-    Rows under the old guidelines come first, so that the new ones do not influence them.
+    Rows under the old guidelines come first, so that the new guidelines do not influence these answers.
     """
     rows = waiting_again(project, person).select_related("trial__old", "trial__new")
     return min(

@@ -12,9 +12,9 @@ from annotation.core.permissions import STANDING, Verb, require_as_read, standin
 from annotation.core.refusals import NotFound
 from annotation.models import Check, Claim, Judge, Look, Project, Verdict
 
-# The statement returns a row for each answer to the check, oldest first; if there are no answers, it returns a single
-# row without an answer. It is written by hand, because building it as a query takes longer than running it;
-# tests/bench/answering.py (answer) measures it.
+# The statement returns a row for each answer to the check, oldest first, or a single row without an answer. It is
+# written by hand, because building it as a query takes longer than running it; tests/bench/answering.py (answer)
+# measures it.
 _STATEMENT = """
 SELECT
     {standing},
@@ -35,15 +35,15 @@ ORDER BY verdict.id
 _PROJECT, _CHECK = Part(Project, "project"), Part(Check, "annotation_check")
 _CLAIM, _LOOK, _VERDICT = Part(Claim, "claim"), Part(Look, "look"), Part(Verdict, "verdict")
 _FACTS = 4
-"""The number of columns before those of the rows."""
+"""The number of columns before the columns of the rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class BeforeAnswer:
     """A check with its project, its claim, all answers (oldest first), and the person's look.
 
-    `guideline_id` is the current version of the guidelines. `is_sampled` is True if a random sample waits for an answer
-    to the check.
+    `guideline_id` is the key of the current guidelines. `is_sampled` is True if a random sample waits for an answer to
+    the check.
     """
 
     check: Check

@@ -138,7 +138,7 @@ class Outcome:
 
     @property
     def is_own_latest(self) -> bool:
-        """Return True if the reader's own answer is the latest of all people's answers."""
+        """Return True if the reader's own answer is the latest visible answer of a person."""
         return self.own is not None and self.own == _newest(self.people)
 
     @property
@@ -148,7 +148,7 @@ class Outcome:
 
     @property
     def other_label(self) -> str:
-        """Return the judge's label if it differs from the reader's, so that the page can offer it; otherwise ""."""
+        """Return the judge's label if it differs from the reader's label; otherwise ""."""
         if not self.is_current or self.judge is None or self.judge.label is None or self.own is None:
             return ""
         return "" if self.judge.label == self.own.label else self.judge.label
@@ -180,7 +180,7 @@ class CheckView:
 
 
 def check_of(project: Project, public_id: str) -> Check:
-    """Return the check with everything that its page shows. Raises NotFound."""
+    """Return the check with everything that its page shows. Raises NotFound if there is none."""
     return of_project(ON_SCREEN.filter(project=project, public_id=public_id).first(), project)
 
 
@@ -193,7 +193,7 @@ def of_project(check: Check | None, project: Project) -> Check:
 
 
 def own_verdict(check: Check, person: User, public_id: str) -> Verdict:
-    """Return the person's own verdict with this public id on the check. Raises NotFound."""
+    """Return the person's own verdict with this public id on the check. Raises NotFound if there is none."""
     verdict = (
         Verdict.objects.filter(
             check_row=check, person=person, role=Verdict.Role.REVIEWER, public_id=public_id

@@ -64,12 +64,12 @@ class Thread:
 
     @property
     def count(self) -> int:
-        """Return the number of comments that are not withdrawn."""
+        """Return the number of these comments that are not withdrawn."""
         return sum(said.withdrawn_at is None for said in self.said)
 
 
 def claim_of(project: Project, public_id: str) -> Claim:
-    """Return a claim of the project, removed or not. Raises NotFound."""
+    """Return a claim of the project, removed or not. Raises NotFound if there is none."""
     rows = Claim.all_claims.select_related("claim_set__summary__document_set", "claim_set__document_set")
     of_project = Q(claim_set__summary__document_set__project=project) | Q(
         claim_set__document_set__project=project

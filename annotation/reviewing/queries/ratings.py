@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 class SummaryToRate:
     """A summary with the next questions that a reviewer has not answered.
 
-    All `questions` are about the same texts: the summary alone, or the summary and the texts in `beside`, which are the
-    documents of the source or the references. Questions that are asked before the reference is seen come before all
-    others. `more` is the number of questions about this summary that follow. `left` is the number of summaries with
-    open questions.
+    All `questions` are about the same texts: the summary, and the texts in `beside` (source documents or references) if
+    there are any. Questions about the summary before the reference is seen come first. `more` is the number of
+    questions about this summary that follow. `left` is the number of summaries with open questions.
     """
 
     summary_id: str

@@ -46,9 +46,7 @@ UNSCORED = "unscored"
 CLAIMS = "claims"
 """The checks of claims on both sides, without closed questions."""
 Sight = Callable[[Viewer], bool]
-"""A rule that is True if a list hides others' answers from its viewer until the viewer has answered the
-check.
-"""
+"""A rule that is True if a list hides others' answers from a viewer who has not answered the check."""
 
 
 class Only(TextChoices):
@@ -270,7 +268,7 @@ SAMPLE = Filter("sample", _of_sample, help="Id of a random sample of checks.")
 def checks_list(is_hidden: Sight, *, only: str = "", side: str = "") -> List:
     """Build a list of a project's checks. `only` and `side` are the defaults of these filters.
 
-    `is_hidden` decides whether a viewer sees others' answers only after answering.
+    If `is_hidden` is True for a viewer, others' answers are hidden until the viewer has answered.
     """
 
     def rows(viewer: Viewer) -> QuerySet[Any]:
@@ -336,8 +334,8 @@ def checks_list(is_hidden: Sight, *, only: str = "", side: str = "") -> List:
     )
 
 
-# In the queue, others' answers are hidden until the viewer has answered, even from people who may see everything,
-# unless the project shows verdicts at once.
+# In the queue, others' answers are hidden from everybody until their own answer, unless the project shows verdicts at
+# once.
 _AT_DESK = checks_list(
     lambda viewer: viewer.project.reveal != Project.Reveal.SHOWN, only=Only.WAITING, side=CLAIMS
 )
@@ -354,7 +352,7 @@ QUEUE = replace(
 
 
 def sampled(public_id: str) -> List:
-    """Build the queue of a random sample. A check stays in it until it has a blind answer."""
+    """Build the queue of a random sample. A check stays in the queue until it has a blind answer."""
 
     def rows(viewer: Viewer) -> QuerySet[Any]:
         # A subquery instead of a join, so that an index has the sample's checks in their order.
@@ -376,7 +374,7 @@ def queue_of(given: Mapping[str, str]) -> List:
 class SampleLeft(NamedTuple):
     """A random sample. `left` is the number of its checks that this viewer can answer blind.
 
-    `of_others` is the number of the other unanswered checks: the viewer has seen the judge's verdicts on them.
+    `of_others` is the number of other unanswered checks, which the viewer cannot answer blind.
     """
 
     sample: CheckSample
@@ -385,7 +383,7 @@ class SampleLeft(NamedTuple):
 
 
 def left_in(sample: CheckSample, viewer: Viewer) -> SampleLeft:
-    """Count the unanswered checks of a sample that this viewer can answer. One query."""
+    """Count the unanswered checks of a sample that this viewer can answer. Makes one query."""
     # If the numbers of the sample are restricted to one score, count only the checks on the side of this score.
     side = SCORE_SIDES[sample.scores[0]] if len(sample.scores) == 1 else ""
     given = {"sample": sample.sample_id, "side": side}
@@ -394,16 +392,13 @@ def left_in(sample: CheckSample, viewer: Viewer) -> SampleLeft:
 
 
 def sample_first(viewer: Viewer) -> SampleLeft | None:
-    """Find the oldest random sample with checks that this viewer can answer blind; None if there is no such sample.
-
-    Makes two queries if no sample is open.
-    """
+    """Find the oldest random sample with checks that this viewer can answer blind; None if there is no such sample."""
     found = (left_in(sample, viewer) for sample in open_samples(viewer.project, but=viewer.person))
     return next((each for each in found if each.left), None)
 
 
 def sample_left(look: Listing) -> SampleLeft | None:
-    """Return the random sample that the queue belongs to, with the number of its checks that the viewer can answer."""
+    """Return the queue's random sample with the number of checks that the viewer can answer; None for another queue."""
     name = look.chosen.get("sample", "")
     found = check_samples(look.viewer.project, only=name) if name else []
     return left_in(found[0], look.viewer) if found else None
@@ -433,7 +428,7 @@ def counts_down(look: Listing) -> bool:
 
 
 def goes_by_answers(look: Listing) -> bool:
-    """Return True if the queue is filtered by answers that the project hides until the viewer has answered.
+    """Return True if the queue is filtered by answers that may be hidden from the viewer.
 
     Such a queue leaves out checks whose answers the viewer may not see yet. The label `unscored` is an exception: it
     also selects all checks that the viewer has not answered.

@@ -1,8 +1,7 @@
-"""Deciding whether a person may see others' answers to a check: all answers, or none until the person has answered.
+"""The visibility of others' answers to a check: all answers, or none until the person has answered.
 
-Queues may be sorted by the judge's uncertainty in both reveal modes. But the uncertainty itself is hidden together
-with the verdict, because a judge can be less sure of one label than of the other, so the number could reveal the
-label.
+Queues may be sorted by the judge's uncertainty in both reveal modes. But the uncertainty itself is hidden together with
+the verdict, because the number could reveal the label.
 """
 
 from __future__ import annotations
@@ -46,7 +45,10 @@ def may_see(check: Check, person: User, *, said: Iterable[Verdict]) -> bool:
 
 
 def with_known(checks: QuerySet[Check], person: User, *, is_kept_back: bool) -> QuerySet[Any]:
-    """Annotate the checks with `is_known`: True if the person may see others' answers."""
+    """Annotate the checks with `is_known`: True if the person may see others' answers.
+
+    Without `is_kept_back`, `is_known` is True for all checks.
+    """
     if not is_kept_back:
         return checks.annotate(is_known=Value(True))
     return checks.annotate(is_known=Case(When(answered(person), then=Value(True)), default=Value(False)))
@@ -55,8 +57,8 @@ def with_known(checks: QuerySet[Check], person: User, *, is_kept_back: bool) -> 
 def has_unanswered(viewer: Viewer, claim: str) -> Q:
     """Build a condition for rows whose claim (at the path `claim`) has a check that the viewer has not answered.
 
-    Such comments are hidden, because a comment can reveal the answer to any check of its claim. Checks that a rule
-    decides do not count. If answers are not hidden from the viewer, the condition matches no row.
+    Comments on such claims are hidden, because a comment can reveal the answer to any check of its claim. Checks that a
+    rule decides do not count. If answers are not hidden from the viewer, the condition matches no row.
     """
     if not hides_answers(viewer):
         return Q(pk__in=())

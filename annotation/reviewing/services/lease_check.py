@@ -46,7 +46,7 @@ def look_and_hand_out(*, look: Listing, here: str) -> Check | None:
 def look_and_renew(*, project: Project, here: str, by: User) -> tuple[Check, Look]:
     """Record a look at the check with public id `here`, and extend its lease.
 
-    Raises NotFound, and the errors of `require`.
+    Raises NotFound if there is no such check, and the errors of `require`.
     """
     check = Check.objects.filter(project=project, public_id=here).first()
     if check is None:

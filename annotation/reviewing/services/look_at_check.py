@@ -1,4 +1,4 @@
-"""Recording the checks and summaries that a person has seen, and whether others' answers were shown."""
+"""Recording the checks, summaries and others' answers that a person has seen."""
 
 from __future__ import annotations
 
@@ -61,7 +61,10 @@ def see_summary(*, project: Project, summary: Summary, by: User) -> None:
 
 
 def see_ratings(*, project: Project, summary: Summary, by: User) -> None:
-    """Record that the person sees all ratings of a summary, so that their later ratings are not blind."""
+    """Record that the person sees all ratings of a summary, so that their later ratings are not blind.
+
+    Nothing is recorded if the person's roles allow neither reviewing nor assessing.
+    """
     if _may_answer(standing_in(by, project)):
         Look.objects.get_or_create(summary=summary, person=by, defaults={"revealed_at": timezone.now()})
 
@@ -70,7 +73,7 @@ def see_checks(*, project: Project, checks: QuerySet[Check], by: User) -> None:
     """Record that the person sees all answers to these checks, so that their later answers are not blind.
 
     Nothing is recorded if the person's roles allow neither reviewing nor assessing. The number of queries does not
-    depend on the number of checks; only SQLite needs more for many checks, because it limits the values of a query.
+    depend on the number of checks, except with SQLite, which limits the values of a query.
     """
     _see(checks.filter(project=project), by, standing_in(by, project))
 

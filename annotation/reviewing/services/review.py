@@ -67,13 +67,13 @@ def override(
     """Save a reviewer's verdict on a check and rescore its summary, or the whole set for a check of the source.
 
     `seen` is the public id of the person's own answer on screen, "" if there is none. Without `seen`, another answer
-    that the person gave meanwhile is no conflict.
-    `evidence` has unit numbers of the compared text. `active_ms` is the time that the person spent on the check, in
-    milliseconds. Saving also records that the judge's verdict is revealed. A blind first answer becomes the answer of
-    each random sample that waits for the check.
+    that the person gave meanwhile is no conflict. `evidence` has unit numbers of the compared text. `active_ms` is the
+    time that the person spent on the check, in milliseconds. Saving also records that the judge's verdict is revealed.
+    A blind first answer becomes the answer of each random sample that waits for the check.
 
-    Raises Conflict `newer_verdict` if the person has meanwhile answered or withdrawn elsewhere, Conflict
-    `claim_changed` if the claim is no longer checked, Invalid for unusable values, and the errors of `before_answer`.
+    Raises Conflict (code `newer_verdict`) if the person has meanwhile answered or withdrawn elsewhere. Raises Conflict
+    (code `claim_changed`) if the claim is no longer checked. Raises Invalid for unusable values, and the errors of
+    `before_answer`.
     """
     reason = reason.strip()
     _validate(label, reason, evidence, error_type, confidence, active_ms)

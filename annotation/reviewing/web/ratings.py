@@ -1,4 +1,4 @@
-"""The desk at which reviewers rate summaries by own criteria."""
+"""The page on which reviewers rate summaries by own criteria."""
 
 from __future__ import annotations
 
@@ -30,10 +30,6 @@ PREFIX = "value-"
 @screen("GET")
 @never_cache
 def rate_summaries(request: Request, slug: str) -> HttpResponse:
-    """Show the next summary that has questions for this reviewer.
-
-    With the id of a summary as `after` in the address, the search starts behind this summary.
-    """
     room = enter(request, slug, Verb.REVIEW, here="review")
     return _show(request, room, after=request.GET.get("after", ""))
 

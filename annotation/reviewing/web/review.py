@@ -1,8 +1,7 @@
 """The page for answering one check.
 
-With scripts, the form sends the answer and at once shows the next claim, which the page has loaded before; the
-response is a strip with the judge's verdict. Without scripts, the response is the next claim's page with the same
-strip.
+With scripts, the form sends the answer and shows the next claim, which the page has already loaded. The response is a
+strip with the judge's verdict. Without scripts, the response is the next claim's page with this strip.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ ERROR_TYPES = tuple(ErrorType.choices)
 CONFIDENCES = (("1", "100 %"), ("0.9", "90 %"), ("0.75", "75 %"), ("0.6", "60 %"), ("0.5", "50 %"))
 
 CHECKED_AT_ONCE = 20
-"""The claims of a sample that only measures how often the judge is right."""
+"""The number of claims in a sample that measures the judge's accuracy."""
 
 
 @screen("GET")
@@ -137,7 +136,6 @@ def _other_checks(request: Request, room: Room, queue: Listing) -> dict[str, obj
 
 @screen("POST")
 def look(request: Request, slug: str, check_id: str) -> HttpResponse:
-    """Record that the claim is still on screen, and extend its lease."""
     room = enter(request, slug, Verb.REVIEW, here="review")
     look_and_renew(project=room.project, here=check_id, by=request.user)
     return HttpResponse(status=204)
@@ -145,10 +143,6 @@ def look(request: Request, slug: str, check_id: str) -> HttpResponse:
 
 @screen("POST")
 def override(request: Request, slug: str, check_id: str) -> HttpResponse:
-    """Save a reviewer's answer and show the changed scores.
-
-    If the person has answered in another window, the page shows a conflict.
-    """
     room = enter(request, slug, Verb.REVIEW, here="review")
     row = check_of(room.project, check_id)
     before = _shown_scores(room, row)
@@ -182,7 +176,6 @@ def override(request: Request, slug: str, check_id: str) -> HttpResponse:
 
 @screen("POST")
 def withdraw_verdict(request: Request, slug: str, check_id: str) -> HttpResponse:
-    """Withdraw an answer and show the check again."""
     room = enter(request, slug, Verb.REVIEW, here="review")
     row = check_of(room.project, check_id)
     before = _shown_scores(room, row)

@@ -83,7 +83,8 @@ class RatingSamples(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Sample summaries at random for reviewers to rate by a criterion.
 
-        Needs the verb "assign". Once all are rated, the leaderboard shows the estimate of the criterion's averages.
+        Needs the verb "assign". Once all sampled summaries are rated, the leaderboard shows the estimate of the
+        criterion's averages.
         """
         project, body = self.enter(Verb.ASSIGN), self.body(NewRatingSample)
         criterion = asked_of_reviewers(project).filter(name=body.pop("criterion")).first()

@@ -1,4 +1,4 @@
-"""The random samples of a project, with their numbers of sampled and answered checks, and of checks on screens."""
+"""The random samples of a project and their progress."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SAMPLES_SHOWN = 25
 
 
 def blind_answers(project: Project) -> QuerySet[Verdict]:
-    """Select members' blind answers to checks of the project. A sample that contains such a check uses the answer.
+    """Select people's blind answers to checks of the project. A sample that contains such a check uses the answer.
 
     Answers given before the sampling count, because chance alone decides which checks are sampled. A withdrawn answer
     counts only if a sample has it.
@@ -121,7 +121,7 @@ class CheckSample:
 def check_samples(
     project: Project, *, but: User | None = None, only: str = "", side: str = "", of_watches: bool = True
 ) -> list[CheckSample]:
-    """Load the latest samples of checks, newest first, or only the sample with the public id `only`.
+    """Load the latest SAMPLES_SHOWN samples of checks, newest first, or only the sample with the public id `only`.
 
     `side` restricts the numbers to one side. Without `of_watches`, samples of the periods of watches are left out,
     because they represent only their period. Checks on the screen of the person `but` do not count as held. Makes two

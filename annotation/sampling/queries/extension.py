@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TIMES = 2
 """The share of claims in a sample that extends another one, as a multiple of the other sample's share."""
 MOST_CHECKS = 50_000
-"""The largest frame for which a page computes a proposal, which takes about two seconds then."""
+"""The largest frame for which a page computes a proposal; the computation takes about two seconds."""
 LEVEL = 0.05
 """The level of the tests that leave systems out, as on the leaderboard."""
 
@@ -53,8 +53,11 @@ class Extension:
 def extension(project: Project, side: Check.Side) -> Extension | None:
     """Propose to extend the newest sample of a side.
 
-    Returns None if this sample is not finished or has too few document sets for estimates, if it leaves no system
-    out, if one system is best, if all claims are sampled, or if the frame has more than `MOST_CHECKS` checks.
+    Returns None in these cases:
+    - the sample is not finished, or has too few document sets for estimates
+    - the sample rules out no system, or one system is best
+    - all claims are sampled
+    - the frame has more than `MOST_CHECKS` checks
     """
     open_or_finished = (
         each for each in check_samples(project, side=side, of_watches=False) if each.cancelled_at is None

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 TIMED_AT_MOST = 1000
-"""The number of newest answers behind the median time."""
+"""The maximum number of answers for the median time; the newest answers are used."""
 
 
 def seconds_per_check(project: Project) -> float | None:

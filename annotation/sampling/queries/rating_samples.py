@@ -90,7 +90,7 @@ def framed_ratings(project: Project, sample: Sample) -> SampleFrame:
     """Build the items of a sample of ratings: the summaries of its frame, by target length and system.
 
     Answers and the judge's ratings are in [0, 1]. A document is a document set or its group. The mean of a document is
-    taken over its sets, and in each set over the system's summaries; the share of an item is its weight in this mean.
+    taken over its sets, and in each set over the system's summaries. The share of an item is its weight in this mean.
     `came_after` counts the summaries that are not in the frame.
     """
     judged = dict(cast("list[tuple[str, float | None]]", sample.frame))

@@ -45,7 +45,7 @@ class SampleFrame:
 
     @property
     def has_judge(self) -> bool:
-        """Return True if the judge has answered any item."""
+        """Return True if any item has an answer of the judge or a rule."""
         return any(
             item.judge is not None
             for of_target in self.items.values()
@@ -63,12 +63,12 @@ def framed_items(
 ) -> SampleFrame:
     """Build the items of a sample on one side, of the summaries with the keys `among` if given.
 
-    A document is a document set or its group. The share of an item is its weight in the mean of its document. The
-    mean is taken over the summaries of a system, then over references, units (by weight) and the claims of a unit; on
-    the summary side over the summary's own claims. The answer to a check that a rule decides is known, so the check
-    counts as sampled with certainty. The judge's answer is the probability that the sample stores. If the sample
-    extends an earlier one, systems outside its frame have the items of the earlier sample, and `came_after` is that of
-    the earlier sample.
+    A document is a document set or its group. The share of an item is its weight in the mean of its document. On the
+    reference side, the mean is taken over the summaries of a system, then over references, units (by weight) and the
+    claims of a unit. On the summary side, the mean is taken over the summary's own claims. The answer to a check that a
+    rule decides is known, so the check counts as sampled with certainty. The judge's answer is the probability that the
+    sample stores. If the sample extends an earlier one, systems outside its frame have the items of the earlier sample.
+    `came_after` is then that of the earlier sample.
     """
     probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", sample.frame))
     found = _of_checks(_checks(project, side, among), side, probabilities, _sampled(sample, side))
@@ -87,7 +87,7 @@ def framed_items(
 def framed_now(
     project: Project, side: Check.Side = Check.Side.REFERENCE, among: Collection[int] | None = None
 ) -> SampleFrame:
-    """Build the items of `framed_items` for a sample that would be taken now; they have no answers."""
+    """Build the items of `framed_items` for a sample that would be taken now, without people's answers."""
     checks = eligible(project, side, among)
     probabilities = dict(checks.values_list("public_id", "judge_probability"))
     return _of_checks(_checks(project, side, among), side, probabilities, {})

@@ -16,7 +16,7 @@ from annotation.sampling.services.sample_checks import need_blind_answers, sampl
 def extend_sample(*, project: Project, by: User | None, side: Check.Side) -> Sample:
     """Create the sample that `extension` proposes.
 
-    Raises Conflict (code `nothing_to_extend`) if it proposes none, and the errors of `sample_checks`.
+    Raises Conflict (code `nothing_to_extend`) if there is no proposal, and the errors of `sample_checks`.
     """
     require(by, project, Verb.ASSIGN)
     # This call locks the project, so that a second request waits and then finds the unfinished sample of the first.

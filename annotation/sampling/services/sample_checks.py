@@ -47,13 +47,13 @@ def sample_checks(
 ) -> Sample:
     """Sample a share of the project's checks for reviewers, with recorded inclusion probabilities.
 
-    The frame has every current check, except checks that a rule decides. A `side` restricts the frame to this side,
-    and `among` to the summaries with these keys. The judge's current probabilities of yes are stored with the frame.
-    Every system gets its part of the sample at every target length. `uniform` gives each check the same chance;
-    `active` distributes half of the sample evenly and half by the judge's uncertainty. If a check has blind answers
-    already, the sample uses the first of them (see `blind_answers`), because its author cannot answer blind again. The
-    same seed and frame give the same sample. A sample that `extends` another one replaces it in estimates of the
-    systems in its frame.
+    The frame has every current check, except checks that a rule decides. A `side` restricts the frame to this side, and
+    `among` to the summaries with these keys. The judge's current probabilities of yes are stored with the frame. Every
+    system gets its part of the sample at every target length. `uniform` gives each check the same chance; `active`
+    distributes half of the sample evenly and half by the judge's uncertainty. If a check has blind answers already, the
+    sample uses the first of them (see `blind_answers`), because an author cannot answer blind again. The same seed and
+    frame give the same sample. In estimates, a sample that `extends` another one replaces it for the systems in the new
+    frame.
 
     Raises Invalid with the name of the wrong argument in `field`, and the errors of `need_blind_answers` and `require`.
     """
@@ -82,8 +82,7 @@ def sample_checks(
         frame=[[framed.public_id, framed.probability] for framed in frame.values()],
         chances=list(chances.values()) if len(set(chances.values())) > 1 else [],
     )
-    # People get the checks in the order of their keys: one side after the other, summary by summary, and in a random
-    # order within a summary.
+    # People get the checks in the order of their keys: by side, then by summary, and at random within a summary.
     order = list(sampled)
     random.Random(f"order:{seed}").shuffle(order)
     order.sort(key=lambda name: (frame[name].side, frame[name].document_set_id, frame[name].of_summary))

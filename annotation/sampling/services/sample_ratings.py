@@ -1,4 +1,4 @@
-"""Taking a random sample of summaries for reviewers to rate by a criterion, and keeping their answers."""
+"""Taking a random sample of summaries for reviewers to rate by a criterion, and completing it with ratings."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-// Shows for each summary unit whether it is marked for the current reference unit, whether it is highlighted, and the
-// numbers (chips) of the reference units for which it is marked.
+// Shows for each summary unit whether it is marked for the current reference unit or highlighted. Chips have the numbers
+// of all reference units for which the summary unit is marked.
 class Summaries {
   #all;
 

@@ -23,7 +23,7 @@
   let isUndoing = false;
   let shownAt = performance.now();
   let undoneAt = -UNREAD_MS;
-  // The number of remaining claims. It is counted here, because a claim that is fetched ahead does not know it.
+  // The number of remaining claims. The page counts, because a claim that is fetched ahead has no number.
   let left = leftOf(room())?.textContent ?? "";
 
   // Fetches the next claim and leases it. The request also records that the claim on screen is in view, and extends the
@@ -110,7 +110,7 @@
     if (!page) tellKeys("go");
   }
 
-  // Fetch the last page again after the last answer is saved, because only then the server knows which parts are done.
+  // Fetch the last page again after the last answer is saved, because the page depends on this answer.
   async function tellEnd(page) {
     const told = await desk.ask(page.dataset.nextUrl, {}).then(understood, () => null);
     if (!told || !("end" in told.dataset) || room() !== page) return;
