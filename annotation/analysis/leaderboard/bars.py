@@ -28,7 +28,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The part of [0, 1] that a chart shows over its width."""
+    """The part of the scale that a chart shows over its width."""
 
     low: float
     high: float
@@ -115,7 +115,10 @@ def _marks(front: Front) -> dict[str, str]:
 
 
 def axis_over(averages: Iterable[Average]) -> Axis:
-    """Find the shortest axis with round steps within [0, 1] that contains all means and intervals."""
+    """Find the shortest axis with round steps that contains all means and intervals.
+
+    The axis lies within [0, 1], or from 0 to the next power of ten if a scaled score exceeds 1.
+    """
     values = [
         value
         for average in averages
@@ -123,12 +126,14 @@ def axis_over(averages: Iterable[Average]) -> Axis:
         if value is not None
     ]
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
-    step = next((step for step in STEPS if (high - low) / step <= MOST_TICKS - 1), STEPS[-1])
+    whole = 10.0 ** math.ceil(math.log10(max(high, 1.0)))
+    steps = [step * whole for step in STEPS]
+    step = next((step for step in steps if (high - low) / step <= MOST_TICKS - 1), steps[-1])
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     if first == last:
         # Extend an axis without width by one step on each side, within the scale.
-        first, last = max(first - 1, 0), min(last + 1, round(1 / step))
-    start, end = max(0.0, first * step), min(1.0, last * step)
+        first, last = max(first - 1, 0), min(last + 1, round(whole / step))
+    start, end = max(0.0, first * step), min(whole, last * step)
     ticks = [
         number * step for number in range(first, last + 1) if start - 1e-9 <= number * step <= end + 1e-9
     ]

@@ -23,6 +23,9 @@ def test_an_axis_holds_every_interval_and_little_more() -> None:
 def test_an_axis_never_leaves_0_to_1() -> None:
     axis = axis_over([average(0.0, 0.0, 0.03), average(1.0, 0.96, 1.0)])
     assert (axis.low, axis.high) == (0.0, 1.0)
+    scaled = axis_over([average(3.5, 3.1, 3.9)])
+    # A scale of 5 has values above 1: from 3.1 to 3.9 in steps of .2.
+    assert (round(scaled.low, 9), round(scaled.high, 9)) == (3.0, 4.0)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
