@@ -192,7 +192,7 @@ def parse_criteria(reply: str, criteria: Mapping[str, Criterion], units: int) ->
 
 
 def read_value(value: object, criterion: Criterion) -> float | None:
-    """Return the value of a criterion's scale that is meant; None if it is off the scale or unclear.
+    """Read a value on a criterion's scale; None if the value is off the scale or unclear.
 
     Example: on a yes-or-no scale, 1, True, "Yes." and "yes" are 1; on a scale from 1 to 5, "4/5" and 3.5 are None.
     """

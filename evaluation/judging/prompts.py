@@ -111,7 +111,7 @@ class Prompt:
         return _object(**properties)
 
     def with_examples(self, examples: Sequence[Example], guideline: str = "") -> "Prompt":
-        """Add examples of people's answers and their guideline, before the user's own instruction.
+        """Return the prompt with examples of people's answers and a guideline, before the user's own instruction.
 
         The version contains a hash of examples and guideline. If both are empty, the prompt itself is returned.
         Example: `PROMPTS["cover_summary"].with_examples([Example("It rained", "Rain fell.", "yes")])`.

@@ -148,7 +148,7 @@ def checked_criteria(given: Iterable[Criterion]) -> tuple[Criterion, ...]:
 
 
 def read_criteria(text: str) -> tuple[Criterion, ...]:
-    """Read criteria from JSON: a list of objects with the fields of `Criterion`. Raises EvaluationError.
+    """Read criteria from JSON: a list of objects with the fields of `Criterion`. Raises EvaluationError otherwise.
 
     Example: `read_criteria('[{"name": "tone", "question": "Is it neutral?", "scale": [1, 5]}]')`.
     """

@@ -13,7 +13,7 @@ def question_coverage(
 
     In [0, 1], higher is better. Both lists have the order of the questions. A pair with an unscored answer (None) is
     ignored. If no scored pair has yes from the source, the result is None if an unscored pair could have
-    it, and otherwise 0, as in DeepEval.
+    yes, and otherwise 0, as in DeepEval.
     Raises LengthMismatch, InvalidLabel.
     Source: the coverage part of the summarization metric of DeepEval.
     Example: `question_coverage(["yes", "yes", "no"], ["yes", "no", "no"])` is 0.5.

@@ -1,4 +1,4 @@
-"""Pooled estimates: each system's estimate borrows strength from the other systems and the judge's averages."""
+"""Pooled estimates: each system's estimate also uses the other systems and the judge's means."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Watch a mean over time: alarms at a stated yearly rate, and a judge that is asked the same questions again.
+"""Watch a mean over time: alarms at a stated yearly rate, and a judge's repeated answers to the same checks.
 
 The reference is the first periods of a series, with which the later periods are compared. Anchors are checks that the
 judge answers again in each period.
@@ -128,7 +128,7 @@ def watch(
     """Compare the last periods with the reference at the end of every period; None if no window can be compared.
 
     `level` is that of one look (`watch_level`); the windows have shares of it. By the union bound, a steady
-    series alarms with at most the stated rate, however often somebody looks. Means are compared at the reference's
+    series alarms with at most the stated rate, for any number of looks. Means are compared at the reference's
     shares of groups, so a changed mix of groups is no drop; groups with fewer than two documents on either side are
     left out. p is Student's t with Satterthwaite's degrees of freedom. Documents are independent. A window without
     variation is not compared.
@@ -148,7 +148,7 @@ def watch(
 
 
 def judge_change_p(flips: int, anchors: int, reference_flips: int, reference_answers: int) -> float:
-    """Return the one-sided p-value of Fisher's exact test that more anchors flip now than when asked again before.
+    """Return the one-sided p-value of Fisher's exact test that anchors flip more often now than in the reference.
 
     `flips` of `anchors` verdicts differ from those at the start; while the judge was steady, `reference_flips` of
     `reference_answers` differed. Anchors that flip by chance more often than others make the test conservative.

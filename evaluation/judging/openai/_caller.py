@@ -1,4 +1,4 @@
-"""Calls to a chat-completions service. They are stored, paced, and retried after temporary faults."""
+"""Call a chat-completions service: store replies, limit the pace, and retry after temporary faults."""
 
 import asyncio
 import hashlib
@@ -165,7 +165,7 @@ class Caller:
                 session.first.release()
 
     async def _fetch(self, session: _Session, key: str, request: _Request) -> StoredCall:
-        """Ask in the best format that the server is not known to reject, and remember formats that it rejects now."""
+        """Ask in the best format that the server is not known to reject, and record the accepted format."""
         reply: Reply | None = None
         rejection: Rejected | None = None
         body: dict[str, Any] = {}

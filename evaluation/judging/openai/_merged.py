@@ -110,7 +110,7 @@ def over_windows(parts: Iterable[Mapping[_K, Answered[Any]]], item: _K) -> Answe
 def align_question(
     source: Text, summary: Text, worded: Sequence[int], instruction: str
 ) -> Question[int, tuple[tuple[str, Answer | None], ...]]:
-    """Build the question that asks for a summary's claims by unit and checks each against the source."""
+    """Build the question that asks for a summary's claims by unit, each with a check against the source."""
     pieces, units = list(source.numbered_units()), list(summary.numbered_units())
     everything = set(worded)
     count = len(source.unit_spans)

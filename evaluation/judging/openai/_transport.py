@@ -231,7 +231,7 @@ class Service:
 
         Raises Transient, Rejected or Denied; their messages contain no secrets.
         """
-        # Surrogates, which could not be encoded, have been replaced by the caller.
+        # The caller has replaced surrogates, which cannot be encoded.
         request = canonical(body)
         started = time.perf_counter()
         try:
