@@ -26,13 +26,12 @@ if TYPE_CHECKING:
 JUDGED_WITHIN_SECONDS = 120
 LOOK_EVERY_SECONDS = 0.2
 ADD_SAMPLE = "annotation.add_sample_project"
-"""The name of the task that adds the sample project."""
 ADDED = "add sample project"
 """The verb in the log for adding the sample project."""
 
 
 def sample_for(person: User) -> Project | None:
-    """Return the sample project if it exists. Raises NotAllowed if the person may not create projects."""
+    """Return the sample project or None. Raises NotAllowed if the person may not create projects."""
     if not may_create_projects(person):
         raise NotAllowed("The sample project is for people who may make projects here.")
     return Project.objects.filter(slug=SLUG).first()

@@ -42,7 +42,7 @@ def ordered_summaries(project: Project) -> QuerySet[Summary]:
 
 
 def summary_batches(project: Project) -> Iterator[list[SummaryHead]]:
-    """Yield the summaries in batches; they are loaded by one query."""
+    """Yield the summaries in batches, from one query."""
     rows = ordered_summaries(project).values_list(
         "pk", "document_set__external_id", "system__name", "target_words"
     )

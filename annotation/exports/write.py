@@ -89,7 +89,6 @@ def write_file(
 
 
 def as_json(manifest: Manifest) -> str:
-    """The text of a manifest file."""
     return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -240,7 +240,7 @@ class _Guesser:
         document = self._one("document") or min(summaries, key=self._typical_length, default="")
         if not document or len(self.mapping.get("document", ())) > 1:
             return
-        # Without a document, a text may be it that is much longer than the shortest summary.
+        # Without a document column, a text much longer than the shortest summary may be the document.
         most = self._typical_length(document) * (1 if "document" in self.mapping else 2)
         for column in summaries:
             if self._typical_length(column) > most:
@@ -323,9 +323,9 @@ class _Guesser:
         return column != root(column) and (not is_header or plain(root(column)) in _OBJECTS)
 
     def _is_of_documents(self, column: str) -> bool:
-        """True if, in the first rows, each document, or else reference, has one id and each id one of them.
+        """True if ids and documents (or references) match one to one in the first rows.
 
-        Also True if no column is known to hold them. If it is False, a note is added.
+        Also True without a known column of documents or references. Otherwise the method adds a note.
         """
         document = self._one("document") or self._one("reference")
         rows = [record.values for record in self.table.first] if document else []
@@ -337,7 +337,7 @@ class _Guesser:
         return False
 
     def _text_in(self, name: str, column: str) -> str:
-        """Return the column, or a path into it if it holds objects or lists; "" if no path stands for the summary.
+        """Return the column, or a path into it if it holds objects or lists; "" if no path leads to the summary.
 
         The path leads to the likeliest text of an object, or to all sentences of a list of sentences.
         """

@@ -178,7 +178,7 @@ _STEP = re.compile(r"[^.\[\]]+|\[(?:-?[0-9]{1,6})?\]")
 
 
 def pick(values: Mapping[str, object], path: str) -> object:
-    """Return the value with this name; if there is none, the value at the end of the path. None if there is neither.
+    """Return the value with this name, otherwise the value at the end of the path; None without both.
 
     Examples of paths are `input.article`, `messages[-1].content` and `sentences[].text`, which returns a list. Texts
     along the path that hold JSON are parsed.

@@ -59,7 +59,7 @@ _KNOWN = {
     "systems": ("system", "summary", "ratings", "claims"),
     "claims": ("claim_text", "weight", "unit", "reference_id", "verdicts", "raw_votes", "reasons"),
 }
-"""The fields that are read of a line, a system and a claim."""
+"""The fields that the import reads from a line, a system and a claim."""
 _OF_SEVERAL = {"document", "documents", "articles", "contexts", "retrievedcontexts"}
 """Names of columns whose list is several documents."""
 _NEVER_READ = {
@@ -200,7 +200,7 @@ class RowReader:
         return row
 
     def _value(self, record: Record, name: str, column: str) -> Any:
-        """The value of a field; a summary is in `column`.
+        """The value of a field; `column` is the column of the summary.
 
         The values of several columns are a list, but pieces of one text are joined into a text. The value is None if
         the record lacks the column or has null there.
@@ -378,8 +378,6 @@ def _nested_faults(row: Row) -> Iterator[tuple[Sequence[str | int], str]]:
 
 @dataclass(slots=True)
 class _FileReader:
-    """Reads a file of rows."""
-
     name: str
     layout: Layout
     table: Table
@@ -406,7 +404,7 @@ class _FileReader:
             self.reading.format = Format.NESTED_JSONL
         read = {*chain(*reader.columns.values())}
         read |= {*map(root, read), *(KEPT if table.tool else ())}
-        # Tools write fields that are empty; these are not named as not read.
+        # Tools write empty fields, which the report does not list as not read.
         empty: tuple[object, ...] = ("", None, []) if table.tool else ()
         for record in table.records:
             self.progress.rows_read += 1
@@ -511,7 +509,7 @@ class _FileReader:
         )
 
     def _refuse_named_systems(self, summaries: Sequence[str]) -> None:
-        """Refuse several summaries a row beside columns such as `model_a` whose systems change from row to row."""
+        """Refuse rows with several summaries if the name in a column such as `model_a` changes by row."""
         for column in self.table.columns if len(summaries) > 1 else ():
             name = _LAST.sub("", column)
             named = {str(record.values.get(column) or "") for record in self.table.first}

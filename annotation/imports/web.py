@@ -1,4 +1,4 @@
-"""The page *Import*: upload files, choose what their columns mean, check and import them.
+"""The page *Import*: upload files, choose the meaning of their columns, check and import them.
 
 Between these steps, the files stay on the server, and only the person who sent them can use them.
 """

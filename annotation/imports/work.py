@@ -217,7 +217,7 @@ IMPORTS = List(
 
 
 def report_of(asked: Import) -> ImportReport | None:
-    """The report of the import or check; None until it ends, and if it was refused."""
+    """The report of the import or check; None before the end and after a refusal."""
     return None if asked.report is None else read(ImportReport, asked.report)
 
 
@@ -324,12 +324,11 @@ def _names_of(asked: Import) -> list[str]:
 
 
 def forget_files(asked: Import) -> None:
-    """Delete the stored files of an import."""
     forget(f"{FOLDER}/{asked.public_id}")
 
 
 def forget_files_of(project: Project) -> None:
-    """Delete all stored files of a project, of exports and uploads."""
+    """Delete the files of a project's exports and uploads."""
     for export in project.exports.all():
         remove_file(export)
     for asked in project.imports.all():

@@ -1,4 +1,4 @@
-"""Format numbers and states for pages."""
+"""Format numbers, labels and log values for pages."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def points(value: float | None) -> str:
 def between(low: float, high: float, unit: str = "%") -> str:
     """Format the bounds of a share, or of a difference of shares: "46–85 %", "−2 to 14 points".
 
-    Those of a score that a project scales above 1 have two decimals.
+    Bounds of a score that a project scales above 1 have two decimals.
     """
     dash = "–" if unit == "%" else " to "
     if unit == "%" and round(100 * high) > 100:

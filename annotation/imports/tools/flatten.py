@@ -18,7 +18,7 @@ from annotation.imports.row import RATER, RATER_NAMES, Mark, NotJson, listed, lo
 
 Values = Mapping[str, Any]
 Rows = dict[str, Any] | list[dict[str, Any]]
-"""A flat row, or a list of them. What people said belongs to the first."""
+"""A flat row, or a list of them. People's answers belong to the first."""
 
 _ERROR = re.compile(
     r"wrong|error|halluc|unsupp|not.?supp|incorrect|false|contradict|trinsic|unfaithful|inconsisten|fabricat|invent|"
@@ -55,7 +55,7 @@ LEFT_OUT = "They are marked as rejected or ignored, or have no output."
 class Tool(NamedTuple):
     """The layout of a tool: its title, a function that tests a record, and a function that makes rows of it.
 
-    The second function adds what people said to its second argument. If several records make one row, `key` names the
+    The second function adds people's answers to its second argument. If several records make one row, `key` names the
     columns that are equal in them.
     """
 
@@ -427,7 +427,7 @@ def _machine_summaries(values: Values, said: Said) -> Rows:
 
 
 def _is_held(value: object) -> bool:
-    """True for what is neither a number nor missing."""
+    """True unless the value is a number or missing."""
     return not isinstance(value, int | float | None)
 
 

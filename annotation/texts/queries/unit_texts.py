@@ -160,7 +160,7 @@ _ANSWERS: tuple[tuple[type[Model], tuple[str, ...]], ...] = (
 
 
 def judged_summaries(keys: Iterable[int]) -> set[int]:
-    """Select the summaries that have an answer of a person or judge, or a computed value."""
+    """Return the keys of the summaries that have an answer of a person or judge, or a computed value."""
     wanted = set(keys)
     found: set[int] = set()
     # Run a query per path: paths joined by OR would read the rows of other projects.
