@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 QUIET_S = 0.1
-"""How long there must be nothing: what was sent last may still be on its way to the server."""
+"""The server is quiet after so many seconds without a request; the last one may still be on its way."""
 LONGEST_S = 60.0
 
 

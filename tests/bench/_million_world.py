@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SETS, CHECKS_A_SET = 40, 250
 REVIEWED, AGAINST = 400, 5
-"""Claims that reviewers answered before all is multiplied; two differ over every fifth."""
+"""Claims with reviewers' answers before the rows are multiplied; two reviewers differ on every fifth."""
 SAMPLED = 2000
 WARM_UP, ASKED = 10, 60
 QUEUES = {
@@ -43,7 +43,7 @@ QUEUES = {
     "people against the judge": "only=against",
 }
 HELD = 30
-"""Claims at the head of each queue that other people have in hand."""
+"""Claims at the head of each queue that other people hold."""
 FORM = "application/x-www-form-urlencoded"
 
 

@@ -1,5 +1,3 @@
-"""The health checks."""
-
 import os
 from datetime import timedelta
 from pathlib import Path

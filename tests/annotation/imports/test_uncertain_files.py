@@ -33,7 +33,7 @@ GAPS = {
     "questions": "nan",
     "document": " n/a ",
 }
-"""By field what tables hold in place of an empty cell."""
+"""Marks for an empty cell, by field."""
 
 
 def with_gap(field: str, gap: str) -> str:
