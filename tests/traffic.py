@@ -56,7 +56,6 @@ class Traffic:
             return not self._under_way and time.monotonic() - self._last_change > QUIET_S
 
     def started(self, **_: Any) -> None:
-        """Count a new request."""
         self._count(1)
 
     def over(self, **_: Any) -> None:

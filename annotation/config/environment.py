@@ -52,8 +52,8 @@ NOT_FOR_JUDGES = (
 def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = True) -> dict[str, Any]:
     """Build Django's settings for the database that a URL names.
 
-    SQLite gets write-ahead logging and immediate transactions, and threads keep their connections to it: closing the
-    last connection would write the whole log back after every request.
+    SQLite gets write-ahead logging and immediate transactions. Threads keep their connections to SQLite, because
+    closing the last one would write the whole log back after every request.
 
     A PostgreSQL host may be a socket folder, written `postgres://user@%2Frun%2Fpostgresql/name` as in libpq. A
     connection to PostgreSQL stays open for `keep_seconds`. Behind a pooler in transaction mode, `server_side_cursors`

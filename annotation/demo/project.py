@@ -97,8 +97,8 @@ def begin_sample_project(*, by: User | None) -> Project:
 def remove_sample_project(*, project: Project, by: User | None) -> None:
     """Remove the sample project with all its rows, including its log. Accounts remain.
 
-    Raises Conflict if the project is not a sample (code `no_sample`) and during a run (`busy`), and the errors of
-    `require`: only owners may remove it.
+    Raises Conflict if the project is not a sample (code `no_sample`) and during a run (`busy`). Raises the errors of
+    `require`: only owners may remove a sample.
     """
     require(by, project, Verb.MANAGE_MEMBERS)
     if not is_sample(project):

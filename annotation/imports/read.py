@@ -115,9 +115,9 @@ def read_files(
 ) -> FileReading:
     """Read one file of rows, or any number of SEE HTML and DUCView files.
 
-    Check every row and compare it with earlier rows. Raises ImportRefused if there is no file, if no file can be read
-    at all (it is empty, has another format, lacks a column, or has broken quoting), and if a layout of rows is given
-    for SEE HTML or DUCView files.
+    Check every row and compare it with earlier rows. Raises ImportRefused without a file, or if no file can be read: it
+    is empty, has another format, lacks a column, or has broken quoting. Raises ImportRefused for a layout of rows with
+    SEE HTML or DUCView files.
     """
     layout = layout or Layout()
     if table := look_at_files(files, layout.encoding):

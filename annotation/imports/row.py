@@ -686,8 +686,8 @@ class Dataset:
     def settle_claims(self) -> None:
         """If every claim of the file belongs to a summary, move the claims from the references to the summaries.
 
-        A claim belongs to a summary if it names no reference and no unit, and names a single system of which a summary
-        contains it word for word apart from white space.
+        Such a claim names no reference, no unit and a single system. A summary of the system contains the claim word
+        for word apart from white space.
         """
         held = [(one, key[1], claims) for one in self.sets.values() for key, claims in one.claims.items()]
         if all(one.is_of_summary(claim) for one, _, claims in held for claim in claims):

@@ -344,10 +344,9 @@ def left_out_of_averages(flags: Collection[str], *, by_questions: bool) -> froze
 def unit_coverage(unit: ScoredUnit, rules: ScoreRules = DEFAULT_RULES) -> UnitCoverage:
     """Compute the coverage of a unit, in [0, 1], and name its source.
 
-    The coverage is the adjudicated percent. Without one it is the average of the assessors' percents, then the share
-    of yes among the final verdicts of scored claims. If the unit has both assessors' percents and verdicts, the
-    `weighted` blend is their weighted mean: `human_weight` for the percents, the rest for the share of yes. A unit
-    without percents and scored claims has the value None.
+    The coverage is the adjudicated percent. Without one it is the average of the assessors' percents, then the share of
+    yes among the final verdicts of scored claims. The `weighted` blend of percents and verdicts is their weighted mean,
+    with `human_weight` for the percents. A unit without percents and scored claims has the value None.
     Example: percents 60 and 80 with claims yes and no give 0.7 under `human_first`, and 0.6 under `weighted` with
     0.5.
     """

@@ -75,7 +75,7 @@ class Prompt:
         """Return the prompt in a user's words, in the layout of `text`; the form of the reply does not change.
 
         Parts that the text omits keep their instructions. The version contains a hash of the words; if the words are
-        unchanged, the prompt itself is returned. Raises JudgeSettings if the text or a part is empty, or if the text is
+        unchanged, the prompt itself is returned. Raises JudgeSettings for an empty text or part, and for a text that is
         too long or has control characters, unknown parts or repeated parts.
         """
         own = text.replace("\r\n", "\n").strip()

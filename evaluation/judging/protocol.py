@@ -109,9 +109,8 @@ class Rating:
     """A judge's rating of a summary. If `value` is None, the rating is unscored, and `reason` explains why.
 
     The value is on the criterion's own scale. `evidence` has unit numbers of the summary. `confidence` is the judge's,
-    in [0, 1]; None if unknown. `expected` is the mean of the scale's values, weighted by the judge's
-    probabilities; None if the server gave no log-probabilities or the value is not a single token. Scores use only the
-    value.
+    in [0, 1]; None if unknown. `expected` is the mean of the scale's values, weighted by the judge's probabilities. It
+    is None without log-probabilities or if the value is not a single token. Scores use only the value.
     """
 
     value: float | None

@@ -70,13 +70,13 @@ def completeness(
     In [0, scale], higher is better. The score is the scale if neither text has an element, and 0 if only one text has
     elements. Each element counts once. The elements are:
 
-    - words. Verbs are in their base form, camelCase is split, case and diacritics are folded, and stop words are
-      ignored unless a text has no other words. Korean and scripts without spaces use pairs of characters instead.
+    - words. Verbs are in their base form, camelCase is split, case and diacritics are folded. Stop words count only in
+      a text that has no other words. Korean and scripts without spaces use pairs of characters instead.
     - names of two to four words
     - topics: two different words that are adjacent at least twice
 
-    An equal element covers an element. An element of more than three characters that is no number is also covered by an
-    element that contains it or is contained in it, if the shorter one has more than 60 % of the longer one's length.
+    An equal element covers an element. A part also covers the whole, and the whole a part, if the shorter one has more
+    than 60 % of the longer one's length. This excludes numbers, and wanted elements of up to three characters.
     `language` selects stop words and base forms.
     Raises EvaluationError if a text is not a string, InvalidWeight unless the scale is above 0.
     Source: the completeness metric as the pages of Mastra and Kastrax describe it; the comment below lists the

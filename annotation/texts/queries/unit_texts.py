@@ -1,8 +1,7 @@
 """The units of a summary, for people who review the segmentation.
 
-People who are blind see no system names. Units of document sets that a person has open as an assessor are hidden
-from this person, because assessors see a reference only after the first questions, and must not change units that they
-are judging.
+People who are blind see no system names. Units of document sets that a person has open as an assessor are hidden from
+this person. Assessors see a reference only after the first questions, and must not change units that they are judging.
 """
 
 from __future__ import annotations

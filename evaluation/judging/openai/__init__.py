@@ -171,9 +171,9 @@ class OpenAIJudge:
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
         """Read the requested claims, questions with the source's answers, and topics, in one call if they fit.
 
-        Otherwise each call has at most `claims_per_call` units and questions. If source, reference and questions
-        exceed the context, each window of the reference gets a call, and each window of the source gets a call per
-        chunk of questions. A question is answered yes if any window answers yes. Each window generates its share of
+        Otherwise each call has at most `claims_per_call` units and questions. If source, reference and questions exceed
+        the context, each window of the reference gets a call. Each window of the source gets a call per chunk of
+        questions. A question is answered yes if any window answers yes. Each window generates its share of
         `n_questions`.
         """
         items = ReadItems(request)

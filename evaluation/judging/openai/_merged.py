@@ -300,8 +300,8 @@ class ReadItems:
 class CoverItems:
     """The items of a `CoverRequest` under their ids in the prompt.
 
-    Claims, questions, topics and criteria are numbered (c1, q1, t1, r1). A request in the step `check_supported` has
-    either only claims, and then its `summary` is the source, or only criteria, which are read with the text `beside`.
+    Claims, questions, topics and criteria are numbered (c1, q1, t1, r1). In the step `check_supported`, a request has
+    only claims, with the source as its `summary`, or only criteria with the text `beside`.
     """
 
     def __init__(self, request: CoverRequest, step: Step = "cover_summary") -> None:

@@ -235,8 +235,8 @@ class Service:
         request = canonical(body)
         started = time.perf_counter()
         try:
-            # Post directly. The package's own method for completions takes longer than the rest of a call, because it
-            # copies the body field by field and builds models of the reply.
+            # Post directly. The package's own method copies the body field by field and builds models of the reply,
+            # which takes longer than the rest of a call.
             response = await self._client.post(
                 "/chat/completions", cast_to=httpx2.Response, content=request.encode()
             )

@@ -1,4 +1,4 @@
-"""Correcting claims: what is checked again, what stays with the old wording, and how the scores change.
+"""Correcting claims: the new checks, the answers to the old wording, and the changed scores.
 
 The judge says yes, no, yes for "alder": unit 1 has claims 1 and 2, unit 2 has claim 3. So coverage is (1/2 + 1) / 2 =
 .75; for "birch" all answers are no.
