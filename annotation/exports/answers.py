@@ -73,8 +73,8 @@ def _answer(kind: str, row: Any, what: Sequence[Any], **values: Any) -> dict[str
 def standing_among(answers: Iterable[tuple[int, Hashable, bool]]) -> set[int]:
     """Return the keys of the answers that count: the last answer of each source.
 
-    An answer is (key, source, says); `source` identifies who answered which question. An answer that says nothing,
-    such as a failed call of a judge, does not replace an earlier answer that says something.
+    An answer is (key, source, says). `source` identifies the author and the question. `says` is False for an answer
+    without a value, such as a failed call of a judge. Such an answer replaces no answer with a value.
     """
     last: dict[Hashable, tuple[int, bool]] = {}
     for key, source, says in answers:

@@ -185,7 +185,7 @@ def in_words(name: str) -> str:
 def as_words(value: object) -> object:
     """Write a value of a log entry as text: "a.csv, b.csv" for a list, "claims 2, checks 4" for an object.
 
-    A public id becomes "", because it says nothing to a reader; CSV and JSON keep it.
+    A public id becomes "", because readers cannot use it; CSV and JSON contain it.
     """
     if isinstance(value, str) and _PUBLIC_ID.fullmatch(value):
         return ""

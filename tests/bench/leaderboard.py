@@ -48,7 +48,7 @@ def _measure() -> list[Row]:
     name = f"leaderboard, {SETS} document sets x {_study.SYSTEMS} systems"
     kind = Analysis.Kind.LEADERBOARD
     made = min(_spent(lambda: compute(project=project, kind=kind, key="coverage")) for _ in range(TURNS))
-    # This call stores what the page shows.
+    # This call stores the statistics of the page.
     board(project)
     page = 1000 * _page(project)
     return [

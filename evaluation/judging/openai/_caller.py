@@ -274,8 +274,8 @@ class Caller:
         likely = self._reply_tokens / self._replies if self._replies else limits.max_tokens / EXPECTED_SHARE
         expected = price.of(prompt_tokens, round(likely))
         broken = Usage(cost=price.of(prompt_tokens, 0), broken_calls=1)
-        # Reserve money before a slot. Otherwise a call that waits for money would hold the slot of a call that could
-        # free money.
+        # Reserve money before a slot. Otherwise a call that waits for the budget would occupy the slot of a call
+        # that could free some of it.
         async with _reserved(self._settings.budget, expected) as bill, session.slots:
             try:
                 reply = await self._timed(session, body)

@@ -121,7 +121,7 @@ def add_a_system_with_gaps(world: World, chance: random.Random) -> None:
             )
 
 
-# What each view says -----------------------------------------------------------------------------------------------
+# The values of each view --------------------------------------------------------------------------------------------
 
 Said = dict[tuple[str, str], str]
 """Means by system and score: in percent on pages, with three decimals elsewhere."""

@@ -1,4 +1,4 @@
-"""Files that are easy to misread: command, API and gate read each correctly, or refuse it and say what to do."""
+"""Files that are easy to misread: command, API and gate read each correctly, or refuse it with advice."""
 
 from __future__ import annotations
 
