@@ -88,14 +88,14 @@ def _read(answers: QuerySet[Any], columns: str) -> QuerySet[Any]:
 
 
 def rater(people: People, row: Any) -> str:
-    """The name or pseudonym of the person; otherwise the judge, or the file that a verdict was imported from."""
+    """Return the name or pseudonym of the person; otherwise the judge, or the file that a verdict was imported from."""
     if row.person_id is not None:
         return people.name(row.person_id, row.person__username or "")
     return str(row.judge__name or row.origin_name)
 
 
 def reference_of(side: str, external_id: str | None) -> str | None:
-    """The reference_id of a claim from a reference; None for claims of summaries and documents."""
+    """Return the reference_id of a claim from a reference; None for claims of summaries and documents."""
     return (external_id or None) if side == Check.Side.REFERENCE else None
 
 

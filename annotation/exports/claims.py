@@ -73,7 +73,7 @@ def last_verdicts(project: Project, summary_ids: Sequence[int]) -> dict[int, dic
 
 
 def _place(row: Any) -> tuple[bool, str, int, int, int]:
-    """The sort key of a check: reference side first, then reference and position."""
+    """Return the sort key of a check: reference side first, then reference and position."""
     reference = row.claim__claim_set__summary__external_id or "", row.claim__claim_set__summary_id or 0
     return (row.side == Check.Side.SUMMARY, *reference, row.claim__position, row.pk)
 

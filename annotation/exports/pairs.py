@@ -135,7 +135,7 @@ class _Reasons:
 def _ratings(
     project: Project, people: People, summary_ids: Sequence[int]
 ) -> dict[int, dict[str, tuple[float, set[str]]]]:
-    """The final rating of each own criterion by summary, with its authors."""
+    """Return the final rating of each own criterion by summary, with its authors."""
     found: dict[int, dict[str, tuple[float, set[str]]]] = defaultdict(dict)
     for _, rows in final_ratings(project, "person__username", "judge__name", summary_id__in=summary_ids):
         who = {

@@ -230,5 +230,5 @@ def _file_of(export: Export) -> PurePosixPath:
 
 
 def _summary(manifest: Manifest) -> dict[str, object]:
-    """The part of a manifest that is stored with the event."""
+    """Return the part of a manifest that is stored with the event."""
     return {name: manifest[name] for name in ("level", "format", "people", "file", "rows", "sha256")}

@@ -230,7 +230,7 @@ def _byte_lines(path: Path) -> Iterator[bytes]:
 
 
 def _is_of_one_byte(path: Path) -> bool:
-    """True if at least two lines are not ASCII and none of the first 20 of them is UTF-8."""
+    """Return True if at least two lines are not ASCII and none of the first 20 of them is UTF-8."""
     found = list(islice((line for line in _byte_lines(path) if not line.isascii()), 20))
     return len(found) > 1 and not any(as_text(line)[1] for line in found)
 
@@ -322,13 +322,13 @@ def _require_few(columns: int, *, line: int | None = None) -> None:
 
 
 def _named_delimiter(line: str) -> str:
-    """The separator that a line such as `sep=;` names for Excel; empty for another line."""
+    """Return the separator that a line such as `sep=;` names for Excel; "" for another line."""
     named = line.strip("\r\n").removeprefix('"').removesuffix('"')
     return named[4:] if named[:4].casefold() == "sep=" and named[4:] in _DELIMITERS else ""
 
 
 def _delimiter(path: Path, encoding: str) -> str:
-    """The separator that the first line names, otherwise the separator that gives the most columns."""
+    """Return the separator that the first line names, otherwise the separator that gives the most columns."""
     first = next((line for line in _lines(path, encoding) if line.strip(" \r\n,;\t")), "")
     columns = {}
     for delimiter in _DELIMITERS:

@@ -45,7 +45,7 @@ def rating_value(value: object) -> float | None:
 
 
 def is_no_rating(value: object) -> bool:
-    """True for an empty cell and for the marks that tables use for missing values."""
+    """Return True for an empty cell and for the marks that tables use for missing values."""
     is_mark = isinstance(value, str) and value.strip().casefold() in _NONE
     return value is None or value is _UNKNOWN or is_mark
 

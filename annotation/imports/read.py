@@ -200,7 +200,7 @@ class RowReader:
         return row
 
     def _value(self, record: Record, name: str, column: str) -> Any:
-        """The value of a field; `column` is the column of the summary.
+        """Return the value of a field; `column` is the column of the summary.
 
         The values of several columns are a list, but pieces of one text are joined into a text. The value is None if
         the record lacks the column or has null there.
@@ -311,13 +311,13 @@ class RowReader:
 
 
 def _places(words: str, text: str) -> list[tuple[int, int]]:
-    """Offsets of all occurrences of words in a text; runs of white space may differ."""
+    """Return offsets of all occurrences of words in a text; runs of white space may differ."""
     pattern = r"\s+".join(map(re.escape, words.split()))
     return [found.span(1) for found in re.finditer(f"(?=({pattern}))", text)] if pattern else []
 
 
 def _are_several(columns: Sequence[str]) -> bool:
-    """True for columns of several documents, such as `documents.0` or `article_1`, and not of pieces of one."""
+    """Return True for columns of several documents, such as `documents.0` or `article_1`, and not of pieces of one."""
     is_numbered = all(indexed(column) and column == root(column) for column in columns)
     return is_numbered or plain(root(columns[0])) in _OF_SEVERAL
 
@@ -547,7 +547,7 @@ class _FileReader:
         return ", ".join(printable(each) for each in self.table.columns if each in keys)
 
     def _may_lack(self, name: str, found: Guess) -> bool:
-        """True if a field without a column has a fixed value or is optional."""
+        """Return True if a field without a column has a fixed value or is optional."""
         layout = self.layout
         if name == "system" and (layout.system or len(layout.of("summary")) > 1):
             return True

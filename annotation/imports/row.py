@@ -479,7 +479,7 @@ class Row(_Model):
         return self
 
     def keys(self, summary: Summary) -> list[PairKey]:
-        """The keys of the row for one of its summaries: one key for each reference."""
+        """Return the keys of the row for one of its summaries: one key for each reference."""
         named = [reference.id for reference in self.references] or [""]
         return [(summary.system, self.target, name) for name in named]
 
@@ -583,14 +583,14 @@ class SetData:
         return one.text if one else None
 
     def is_of_summary(self, claim: Claim) -> bool:
-        """True if a claim names no reference and no unit, and one system of which a summary contains the claim."""
+        """Return True if a claim names no reference or unit, and one system. A summary of it must contain the claim."""
         own = (one.summary for (name, _), one in self.summaries.items() if {name} == claim.systems)
         is_named = bool(claim.reference_id or claim.unit)
         return not is_named and any(_spaced(claim.text) in _spaced(text) for text in own)
 
 
 def has_one_text(texts: Mapping[TargetWords, Reference]) -> bool:
-    """True if a reference has the same text for all target lengths."""
+    """Return True if a reference has the same text for all target lengths."""
     return len({one.text for one in texts.values()}) == 1
 
 

@@ -129,7 +129,7 @@ class ImportCounts:
         return any(count.has_changes for count in self.by_kind.values())
 
     def present(self) -> dict[str, Count]:
-        """The counts that are not all 0."""
+        """Return the counts that are not all 0."""
         return {kind: count for kind, count in self.by_kind.items() if count.has_changes or count.unchanged}
 
 

@@ -144,9 +144,9 @@ def slice_differences(
     """Test for every system and slice whether the system is worse there than elsewhere.
 
     `values` has a value in [0, 1] by system and document set, `slices` the slice of each document set. The lead of a
-    system in a document set is its value minus the mean of the other systems. So hard documents make no system worse.
-    Document sets with a single system are ignored. Student's t conservatively has the degrees of freedom of the slice
-    or of the rest (clusters less 1), whichever has fewer.
+    system in a document set is its value minus the other systems' mean in the set. So hard documents make no system
+    worse. Document sets with a single system are ignored. Student's t conservatively has the degrees of freedom of the
+    slice or of the rest (clusters less 1), whichever has fewer.
     Source: Welch, Biometrika 34, 1947, with the conservative degrees of freedom; Holm, 1979.
     """
     leads = _leads(values)

@@ -143,8 +143,8 @@ def may_be_best(
     together, which allows for their correlation. For each rival j, t_j is the sum over clusters of j's differences from
     the system, divided by the root of the sum of squares. Flips of signs give other values of the largest t_j. The
     system is left out if at most `level` of the flips reach the observed largest t_j. Pairs without a common set or
-    without any difference are not compared. With fewer than five clusters, a level of 5 % leaves no system out. Raises
-    EvaluationError for a value that is not finite, a set without a cluster or fewer than one flip.
+    without any difference are not compared. With fewer than five clusters, a level of 5 % leaves no system out.
+    Raises EvaluationError for a value that is not finite, a set without a cluster or fewer than one flip.
     Source: Hsu, Constrained simultaneous confidence intervals for multiple comparisons with the best, 1984; with
     the distribution of the maximum by permutation, Westfall and Young, Resampling-based multiple testing, 1993.
     Example: two systems differ by 1 in each of five sets. One flip in 32 reaches the sum, so p is .031 and only the

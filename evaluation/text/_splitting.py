@@ -23,7 +23,7 @@ MIN_CLAUSE_CHARACTERS = 8
 _WORD_CHARACTER = re.compile(r"\w")
 _WORD = re.compile(r"\w\S*")
 
-# A single break of these kinds can be a wrapped line within a sentence; several line breaks in a row end a sentence.
+# A single break of these kinds may wrap a line within a sentence. Several line breaks in a row end a sentence.
 _ONE_BREAK = frozenset(("\n", "\r\n", "\r"))
 _GOES_ON = frozenset(",;:-–—'\"’”)")
 _LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")

@@ -32,7 +32,7 @@ SAID = ("hidden-said", "hidden-comment", "0.8128")
 OTHERS = ("hidden-reason", "hidden-decision", "hidden-note", "0.6174")
 WORDS = (*SYSTEMS, *SAID, *OTHERS)
 DESK = {"review", "check", "next-check", "checks/next/", "again"}
-"""Addresses that show nobody others' answers before their own, whatever their roles."""
+"""Addresses where nobody in any role sees others' answers before giving an own answer."""
 ANSWERS = {"checks/{check}/verdicts/", "checks/answers/"}
 """Addresses that take an answer to the check. Their responses may contain others' answers."""
 

@@ -45,7 +45,7 @@ _USERS = ".responses.users"
 _PERSON = {"email", "username", "id", *RATER_NAMES}
 _NOTHING = {"", "null", "none", "na", "n/a", "nan"}
 KEPT = {"annotations", "completions", "predictions"}
-"""Fields of Label Studio to which paths may lead; they are not listed as not read."""
+"""Fields of Label Studio that paths may enter. No remark lists them as unread."""
 ASKS_MARKS = {"XSum hallucinations", "annotated spans"}
 """Titles of tools whose raters are always asked for marks; a rater without a mark found no error."""
 NO_VOTE = "Its rater gives no vote on this summary."
@@ -427,18 +427,18 @@ def _machine_summaries(values: Values, said: Said) -> Rows:
 
 
 def _is_held(value: object) -> bool:
-    """True unless the value is a number or missing."""
+    """Return True unless the value is a number or missing."""
     return not isinstance(value, int | float | None)
 
 
 def _columns_of_rating(values: Values) -> list[str]:
-    """The columns of criterion, value and rater in a table; "" for one that it lacks."""
+    """Return the columns of criterion, value and rater in a table; "" for one that it lacks."""
     there = {plain(name): name for name in values}
     return [next(filter(None, map(there.get, n)), "") for n in (_CRITERION, _VALUE, GENERAL["rater"])]
 
 
 def _are_rating_rows(values: Values) -> bool:
-    """True for a row of one rating: it has a rater, or else a common criterion, since metrics have such rows, too."""
+    """Return True for a row of one rating, which has a rater or a common criterion. Rows of metrics have neither."""
     what, how, who = _columns_of_rating(values)
     return bool(what and how and (who or plain(str(values[what])) in CRITERIA))
 
