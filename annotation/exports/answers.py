@@ -205,8 +205,8 @@ def _ratings(summary_ids: Sequence[int], people: People) -> Given:
     is_open = Q(assignment__isnull=False, assignment__closed_at__isnull=True)
     ratings = Rating.objects.filter(~is_open, summary_id__in=summary_ids).order_by("pk")
     given = _read(ratings, _OF_RATINGS)
-    # A person's empty answer withdraws the answer before it; a judge's empty answer does not. A decision replaces
-    # decisions alone.
+    # A person's empty answer withdraws the answer before it; a judge's empty answer does not. A decision replaces only
+    # decisions.
     standing = standing_among(
         (
             row.pk,

@@ -205,7 +205,7 @@ def _walk(value: object, steps: list[str]) -> object:
 
 
 def root(path: str) -> str:
-    """Return the name at which a path begins."""
+    """Return the first name of a path."""
     return re.split(r"[.\[]", path, maxsplit=1)[0]
 
 

@@ -583,7 +583,7 @@ class SetData:
         return one.text if one else None
 
     def is_of_summary(self, claim: Claim) -> bool:
-        """Return True if a claim names no reference or unit, and one system. A summary of it must contain the claim."""
+        """Return True for a claim without reference and unit that a summary of its only system contains."""
         own = (one.summary for (name, _), one in self.summaries.items() if {name} == claim.systems)
         is_named = bool(claim.reference_id or claim.unit)
         return not is_named and any(_spaced(claim.text) in _spaced(text) for text in own)

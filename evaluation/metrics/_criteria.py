@@ -8,8 +8,8 @@ The packs are data in criteria.json. A pack has the common fields of its criteri
   seen, so the wording here is our own.
 - DUC 2004: seven questions with five answers each, A the best and E the worst. The subjects of questions 6 and 7 are
   known only from the literature; the wording is our own. A to E are stored as 1 to 5.
-- DUC 2006 and 2007: five qualities from 1, very poor, to 5, very good. That the fifth is "structure and coherence" is
-  from the literature; the wording is our own.
+- DUC 2006 and 2007: five qualities from 1, very poor, to 5, very good. The subject of the fifth, structure and
+  coherence, is from the literature; the wording is our own.
 - SummEval (2021): coherence, consistency, fluency and relevance from 1, worst, to 5, best. The wording is our own.
 """
 

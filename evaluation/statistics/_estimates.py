@@ -258,8 +258,8 @@ class Frame:
 
     @property
     def judge_mean(self) -> float | None:
-        """Return the mean over documents of the judge's answers; None if there are none. It has no meaning after
-        `centred`.
+        """Return the mean over documents of the judge's answers; None if there are none. The result has no meaning
+        after `centred`.
         """
         return float(self.sums(self.predictors[:, 0]).mean()) if self.is_judged else None
 

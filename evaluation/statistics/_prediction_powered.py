@@ -233,9 +233,9 @@ def _residual_variance(products: Array, crossed: Array, total: Array, count: Arr
 def _kept_share(products: Array, crossed: Array, variance: Array, own: Array, uncertainty: Array) -> Array:
     """Compute the factor, in [0, 1], by which each system's slopes are shrunk.
 
-    It is the variance that the slopes explain, corrected for overfitting, divided by the variance of their
-    predictions. Both get a part of the mean over systems, because with few answers the ratio of one system is
-    unstable.
+    The factor divides the variance that the slopes explain, corrected for overfitting, by the variance of the
+    predictions. Both variances get a part of the mean over systems, because the ratio of one system is unstable with
+    few answers.
     """
     parameters = np.einsum("fskl,fslk->fs", uncertainty, products) / variance
     explained = (own * crossed).sum(axis=-1) - parameters * variance

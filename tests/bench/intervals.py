@@ -2,8 +2,8 @@
 
 A study samples its document sets from a population whose mean coverage is known by integration. Claims of a set are
 similarly hard. The judge's probabilities are noisy, biased, and for one system nearly worthless. People answer a random
-sample of two claims per document set and system on average. It is uniform, or has more claims where the judge is
-unsure.
+sample of two claims per document set and system on average. The sample is uniform, or has more claims where the judge
+is unsure.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """The leaderboard of 25 systems over 100 document sets: its computation with 10,000 resamples, and its page.
 
-It uses SQLite, so that processor time includes the work of the database; a busy machine does not change processor
-time.
+The benchmark uses SQLite, so that processor time includes the work of the database. A busy machine does not change
+processor time.
 """
 
 from __future__ import annotations

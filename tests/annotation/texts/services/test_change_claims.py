@@ -185,7 +185,7 @@ def knew(world: World, text: str = "The wall is weak", system: str = "alder") ->
 def test_who_answered_the_old_words_is_not_blind_to_the_new_ones(world: World) -> None:
     override(check=world.check("alder", 2), by=world.rex, label="yes")
     reword(world)
-    # This holds after any number of rewordings.
+    # The result is the same after any number of rewordings.
     reword(world, text="The wall is old and weak")
     assert knew(world, "The wall is old and weak")
     assert not knew(world, "The wall is old and weak", "birch")
