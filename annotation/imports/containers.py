@@ -25,10 +25,10 @@ PARQUET_ROWS_AT_ONCE = 256
 MOST_PARQUET_ROWS = 1_000_000
 MOST_PARQUET_BYTES = 2 * 1024**3
 MOST_COLUMNS = 2_000
-"""A file with a million columns would block a web process."""
+"""The largest number of columns. A million columns would block a web process."""
 
 LONGEST_NAME = 200
-"""A longer cell in the first line is a text; only promptfoo, with `[`, writes prompts there."""
+"""The longest name of a column. A longer cell of a header is a text, unless it begins with `[` as in promptfoo."""
 _SENTENCE = re.compile(r"\w\S*(\s+[^\s?]+){2,}[.!…][\"'”’]?|.+[。！]|\w\S*(\s+[^\s?]+){9,}")
 """Three words and a full stop, or ten words, without a question mark: names have fewer, questions may be names."""
 

@@ -1,4 +1,4 @@
-"""Guess which column holds which field, from names and the first rows."""
+"""Guess the field of each column from names and the first rows."""
 
 from __future__ import annotations
 
@@ -402,7 +402,7 @@ def _known_as(column: str) -> str:
 
 
 def _is_aside(column: str) -> bool:
-    """Return True for the name of a remark, and for one that ends like that of a rating, such as `gpt_rating`."""
+    """Return True for the name of a remark, and for a name that ends like a rating's, such as `gpt_rating`."""
     name = plain(column).rstrip("0123456789")
     return name in ASIDE or name.endswith(("rating", "score"))
 

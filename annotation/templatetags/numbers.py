@@ -89,7 +89,7 @@ def why_no_bounds(clusters: int) -> str:
 
 @register.simple_tag
 def no_bounds(clusters: int) -> SafeString:
-    """Return a short text that replaces a missing interval and says why; its tooltip says more."""
+    """Render a short reason for a missing interval, with a longer reason in the tooltip."""
     why = (
         f"only {clusters} set{'' if clusters == 1 else 's'}"
         if clusters < FEWEST_FOR_INTERVAL

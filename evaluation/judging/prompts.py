@@ -1,7 +1,7 @@
 """The prompts of an LLM judge, as versioned data. Their words are in prompts.toml.
 
-Each step has a fixed system message. The user message is one JSON object, so that no text can break out of its field.
-Fields that several calls share, such as the source, come first, because providers cache equal beginnings.
+Each step has a fixed system message. The user message is one JSON object, so that each text stays in its field. Fields
+that several calls share, such as the source, come first, because providers cache equal beginnings.
 
 A step has optional parts. The parts that a call uses determine the JSON schema of the reply. Servers without schemas
 get the schema as the last line of the system message.

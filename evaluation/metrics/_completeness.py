@@ -84,13 +84,13 @@ def completeness(
     Example: `completeness("The quick brown fox jumps over the lazy dog", "A brown fox jumped over a dog")` has the
     score 0.666667 and the missing elements ("quick", "lazy").
     """
-    # An English word in -s counts as a verb if its neighbours indicate a verb or it is rarely a noun. Any other
-    # English word counts as a verb if verb_forms.txt or a dictionary has it as a form of a verb. In other languages,
-    # every word is replaced by its base form, if the dictionary has one.
-    # Differences from Mastra and Kastrax: camelCase is split before folding and stop words are left out, as their
-    # pages say; only uncovered elements are listed as missing; every script has elements. Their worked example (the
-    # quick brown fox) contradicts itself: its own lists cover 4 of 6 elements, which is .667, not the printed .75,
-    # and their code, which counts stop words, gives .625. Here it is .667, with the example's lists.
+    # An English word in -s counts as a verb if its neighbours indicate a verb or it is rarely a noun. Any other English
+    # word counts as a verb if verb_forms.txt or a dictionary has it as a form of a verb. In other languages, every word
+    # is replaced by its base form, if the dictionary has one. Differences from Mastra and Kastrax: camelCase is split
+    # before folding and stop words are left out, as their pages say; only uncovered elements are listed as missing;
+    # every script has elements. Their worked example (the quick brown fox) contradicts itself. Its own lists cover 4 of
+    # 6 elements, which is .667, but it prints .75. Their code counts stop words and gives .625. The result here is
+    # .667, with the example's lists.
     checked_scale("The scale", scale)
     wanted = _read("input", input, language)
     given = _read("output", output, language)

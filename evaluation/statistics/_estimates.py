@@ -79,10 +79,9 @@ class SampleEstimate:
 
     Estimates and bounds are None until all sampled items are answered (`answered` of `sampled`). Bounds are also None
     with fewer than two answered documents; they are in [0, 1]. `error` is the standard error and `degrees` its degrees
-    of freedom. `tuning` is the mean slope on the judge's answers; 0 means that only people's answers are used, because
-    the judge would increase the error. `parts` has each document's contribution to the error: the squares of `parts`
-    add up to the square of `error`. `judge_mean` is the judge's own mean over document sets; None if the judge answered
-    no item.
+    of freedom. `tuning` is the mean slope on the judge's answers; 0 means that only people's answers are used. `parts`
+    has each document's contribution to the error: the squares of `parts` add up to the square of `error`. `judge_mean`
+    is the judge's own mean over document sets; None if the judge answered no item.
     """
 
     answered: int

@@ -35,7 +35,7 @@ def begin(page: Page, world: World, query: str = "") -> None:
 
 
 def timed(desk: Desk) -> Page:
-    """Rex's page with a clock that can be stopped."""
+    """Return Rex's page with a clock that can be stopped."""
     page = desk()
     page.clock.install()
     return sign_in(page, "rex")

@@ -174,7 +174,7 @@ def test_claims_of_the_documents_are_compared_with_summaries_without_a_model_sum
     assert is_sound(world.project)
 
 
-# Who has seen answers
+# People who have seen answers
 
 
 def knew(world: World, text: str = "The wall is weak", system: str = "alder") -> bool:
