@@ -38,7 +38,7 @@ SCORES = ("coverage", "alignment")
 PLAIN = re.compile(r"<[^>]*>")
 
 
-# How people answered -----------------------------------------------------------------------------------------------
+# The ways of answering ---------------------------------------------------------------------------------------------
 
 
 def sampled(world: World, chance: random.Random, side: str, share: float) -> Sample:

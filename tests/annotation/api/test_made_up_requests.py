@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 EXAMPLES = int(os.environ.get("MADE_UP_EXAMPLES", "4"))
-"""Requests to each operation that takes input, some of the shape described and some not."""
+"""The number of requests to each operation with input. Some of the requests are invalid."""
 BLIND = "blind"
-"""Ana, who holds open assessor work, with every role."""
+"""Ana with every role and with open work."""
 PEOPLE = ("olga", "mona", "rex", "cleo", "ana", "vic", BLIND)
 PARTS = 4
 """The number of tests that share the operations, so that several processes can run them."""
