@@ -1,12 +1,12 @@
-# Coverdict's commands. Each works from a fresh clone, needs Python 3.11 or newer and make, and says what it does.
+# Coverdict's commands. They work from a fresh clone and need make and Python 3.11 or newer.
 
-# The interpreter to build .venv with; empty means the first of CANDIDATES that is new enough.
+# The interpreter of .venv; empty means the first of CANDIDATES that is new enough.
 PYTHON ?=
 PORT ?= 8000
 BROWSER ?= 1
 # Further arguments for pytest: make test ARGS="tests/config -x"
 ARGS ?=
-# What `make test-fast` runs: the library, what people do and what they ask, without pages.
+# The tests of `make test-fast`: the library, the services and the queries.
 FAST := tests/evaluation $(wildcard tests/annotation/*/services tests/annotation/*/queries)
 # One part of the benchmark: make bench ONLY=answering
 ONLY ?=
@@ -19,7 +19,7 @@ MANAGE := $(BIN)/python manage.py
 UV := $(shell uv --version >/dev/null 2>&1 && command -v uv)
 LOCKING := --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet
 
-# Environment that production settings accept, for checks that connect to nothing.
+# An environment that production settings accept; the checks connect to no server.
 PRODUCTION := DJANGO_SETTINGS_MODULE=annotation.config.settings.production \
 	ALLOWED_HOSTS=coverdict.example.org \
 	DATABASE_URL=postgres://coverdict@127.0.0.1/coverdict \
@@ -69,7 +69,7 @@ check: tools ## Format, lint, types, import contracts, templates, migrations, pr
 		$(MANAGE) check --deploy --fail-level WARNING
 	@echo "check: all good"
 
-bench: tools ## Measure; a table, and the same in var/bench.json (ONLY=name for one part)
+bench: tools ## Run the benchmark; print a table and write var/bench.json (ONLY=name for one part)
 	@$(BIN)/python -m tests.bench $(ONLY)
 
 lock: $(if $(UV),,venv) ## Resolve requirements/*.in into requirements/*.txt, with hashes and without addresses
@@ -81,7 +81,7 @@ endif
 	@cd requirements && $(or $(UV),../var/uv/bin/uv) pip compile $(LOCKING) library.in -c runtime.txt --output-file library.txt
 	@cd requirements && $(or $(UV),../var/uv/bin/uv) pip compile $(LOCKING) dev.in --output-file dev.txt
 
-audit: | venv ## Compare the locked requirements with a database of advisories; an error, and SKIPPED, where none is reached
+audit: | venv ## Compare the locked requirements with a database of advisories; SKIPPED, an error, if it is out of reach
 	@{ [ -x var/audit/bin/pip-audit ] || { $(BIN)/python -m venv var/audit && var/audit/bin/python -m pip install --quiet pip-audit; }; } \
 		|| { echo "audit: SKIPPED: pip-audit cannot be installed, see above"; exit 3; }
 	@$(BIN)/python requirements/audit.py var/audit/bin/pip-audit
@@ -91,7 +91,7 @@ clean: ## Remove .venv, caches and collected files; the database under var/ stay
 	@rm -rf .venv $(VAR)/uv var/audit $(VAR)/staticfiles .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find annotation evaluation tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The environment. Stamps inside .venv say which lock it was made from, so that a second run does nothing.
+# The environment. Files in .venv have the time of its last installation, so that a second run does nothing.
 
 venv:
 	@if [ -x $(BIN)/python ]; then \
@@ -113,9 +113,8 @@ venv:
 
 tools: .venv/.dev
 
-# Where the tools are in already, their lock, which holds the runtime's, is what is brought up to date. Only the
-# whole lock is synced: syncing the runtime's would take the tools away. No recipe calls $(MAKE): make runs such
-# lines even under -n.
+# If .venv has the tools, install their lock, which contains the runtime's. A sync of the runtime's lock would remove
+# the tools. No recipe calls $(MAKE), because make runs such lines even with -n.
 .venv/.runtime: requirements/runtime.txt | venv
 	@if [ -e .venv/.dev ]; then $(call install,sync,dev.txt); else $(call install,install -r,runtime.txt); fi
 	@touch $@
@@ -124,13 +123,13 @@ tools: .venv/.dev
 	@$(call install,sync,dev.txt)
 	@touch .venv/.runtime $@
 
-# The program of this folder; the package itself is not installed into .venv.
+# The program `coverdict` of this folder; the package itself is not installed into .venv.
 $(BIN)/coverdict: | venv
 	@printf '#!/bin/sh\nPYTHONPATH="%s$${PYTHONPATH:+:$$PYTHONPATH}" exec "%s" -m annotation.command_line "$$@"\n' \
 		"$(CURDIR)" "$(CURDIR)/$(BIN)/python" > $@
 	@chmod +x $@
 
-# The manifest of the collected files stands for all of them; folders count too, for what was taken out.
+# The manifest has the time of the last collection. STATIC lists folders too, because removing a file changes its folder.
 $(COLLECTED): .venv/.runtime $(STATIC)
 	@echo "setup: collecting static files"
 	@$(DEMO) $(MANAGE) collectstatic --no-input --verbosity 0

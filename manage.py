@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Coverdict's command line; local settings unless the environment says that others are served."""
+"""Coverdict's command line, with local settings unless the environment names others."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Score summaries with pure functions, from texts and answers to scores.
+"""Score summaries from texts and answers.
 
 This module exports the names for notebooks. Other names are in the packages `gate`, `running`, `blend` (the score of
 a summary), `judging`, `statistics`, `metrics` and `text`, and in the modules `client` and `errors`.

@@ -36,9 +36,7 @@ MOST_UNSCORED = 0.1
 
 FEWEST_CLAIMS = 3
 FEW_CLAIMS = "few_claims"
-"""The flag of a reference with few claims: each claim has a large weight, and more claims may have been
-missed.
-"""
+"""The flag of a reference with one or two claims, each of which has a large weight."""
 
 
 def lacks_scored(scored: int, count: int, least: float) -> bool:

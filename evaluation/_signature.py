@@ -5,9 +5,9 @@ VERSION = 4
 
 
 def signature(**options: str | float | bool | None) -> str:
-    """Write a short, stable text that describes how a score was made, for tables and papers.
+    """Return a short, stable text that identifies the rules and options of a score, for tables and papers.
 
-    Options are in alphabetical order, so that equal options give equal texts; numbers have six significant digits.
+    Options are in alphabetical order, so that equal options give equal texts; floats have six significant digits.
     Source: the convention of sacreBLEU.
     Example: `signature(blend="human_first", threshold=0.5)` is "coverdict|v:4|blend:human_first|threshold:0.5".
     """

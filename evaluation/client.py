@@ -49,10 +49,10 @@ PASSING = frozenset({429, 502, 503, 504})
 
 
 class ApiError(EvaluationError):
-    """The server refused a request or did not answer.
+    """The server refused a request, did not answer, or sent an unreadable or damaged answer.
 
-    `status` is the HTTP status, or None if there was no answer. `reason` is the server's stable code, and `details`
-    are the further fields of its refusal.
+    `status` is the HTTP status, or None without an answer and for a damaged file. `reason` is the server's
+    stable code, and `details` are the further fields of its refusal.
     """
 
     code: ClassVar[str] = "api_error"
@@ -100,7 +100,7 @@ class Coverdict:
     """A server at an address, used with the access token of one account.
 
     - `timeout`: the time limit in seconds for one answer
-    - `patience`: for how many seconds the client repeats a request that gets no answer or a temporary refusal, such as
+    - `patience`: the seconds for which the client repeats a request that gets no answer or a temporary refusal, such as
       while statistics are computed. Until the server has answered once, this limit is at most 20 seconds.
     - `frames`: the type of tables
     - `progress`: True shows a progress bar on a terminal, False shows none; a function gets the name of the work, the
@@ -250,7 +250,7 @@ class Coverdict:
             params["after"] = httpx2.URL(page["next"]).params["after"]
 
     def table(self, rows: Iterable[Mapping[str, Any]]) -> Any:
-        """Convert rows to the table type of `frames`."""
+        """Convert rows to the table type of `frames`. Raises ImportError if its package is not installed."""
         found = [dict(row) for row in rows]
         for name, module in (("pandas", "pandas"), ("arrow", "pyarrow")):
             if self.frames not in ("auto", name):
@@ -286,8 +286,8 @@ class Project:
         """Import summaries: a frame of pandas or polars, an Arrow table, or dicts, with one row per summary.
 
         Rows have the columns of imported files: `document_id, document, system, summary`, and optionally `reference`,
-        `target_words` and the further columns. Empty cells are ignored. A row that the project has already with equal
-        values changes nothing.
+        `target_words` and the further columns. Empty cells are ignored. An existing row with equal values
+        changes nothing.
 
         Rows are sent in batches; if a batch is refused, earlier batches stay imported. Raises ApiError for invalid
         rows, with the number of each invalid row in its message; with `skip_invalid` these rows are in `refused`
@@ -348,7 +348,7 @@ class Project:
         return found
 
     def watches(self) -> Any:
-        """Fetch a table of the watches, with the state and sentence of each one's last report."""
+        """Fetch a table of the watches, with the state and sentence of their last reports."""
         return self._table("watches/")
 
     def leaderboard(self, score: str = "coverage", *, target_words: int | None = None) -> Any:
@@ -436,7 +436,7 @@ class Run:
 
     @property
     def state(self) -> str:
-        """Return active, finished, stopped, failed or cancelled."""
+        """Return the state: active, finished, stopped, failed or cancelled."""
         return str(self.facts["state"])
 
     def refresh(self) -> Run:
@@ -446,7 +446,7 @@ class Run:
         return self
 
     def wait(self, *, timeout: float | None = None) -> Run:
-        """Wait until the run is finished.
+        """Wait until the run is finished, and return the run itself.
 
         Raises RunEnded if it ended in another state, TimeoutError after `timeout` seconds.
         """

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 
 class EvaluationError(ValueError):
-    """The base class: the input cannot be scored."""
+    """The base class of the library's errors."""
 
     code: ClassVar[str] = "evaluation_error"
 

@@ -1,8 +1,8 @@
-"""Compare the locked requirements with a database of advisories: `make audit`.
+"""Compare the locked requirements with a database of advisories (`make audit`).
 
-Ends with 0 where every requirement was looked up and none has an advisory, with 1 where one has, and with 3, saying
-SKIPPED and why, where they could not be looked up. pip-audit itself ends with 0 where its service knows no package at
-all, so a version with well-known advisories is asked about as well.
+The exit code is 0 if the service knows every requirement and no advisory on them, 1 if a requirement has an
+advisory. Otherwise it is 3, with SKIPPED and the reason. pip-audit also ends with 0 if its service knows no
+package. So the program asks about `KNOWN_BAD` too, a version with known advisories.
 """
 
 import json
@@ -22,7 +22,7 @@ Report = Mapping[str, Any]
 
 
 def judged(report: Report, control: Report) -> tuple[int, Sequence[str]]:
-    """How an audit ends, and what it says: `report` is pip-audit's of the locks, `control` that of `KNOWN_BAD`."""
+    """Return the exit code and the lines to print; `report` is about the locks, `control` about `KNOWN_BAD`."""
     found = [
         f"{each['name']} {each['version']}: {advisory['id']}, fixed in {', '.join(advisory['fix_versions']) or 'none'}"
         for each in report["dependencies"]
@@ -41,7 +41,7 @@ def judged(report: Report, control: Report) -> tuple[int, Sequence[str]]:
 
 
 def reported(program: str, service: str, *arguments: str) -> Report:
-    """pip-audit's report. Raises OSError with its last line where it gives none."""
+    """Return pip-audit's report. Raises OSError with the last line of its errors if there is no report."""
     common = ("--disable-pip", "--progress-spinner", "off", "--timeout", "10", "--format", "json")
     done = subprocess.run(
         [program, *common, "--vulnerability-service", service, *arguments],
@@ -57,7 +57,7 @@ def reported(program: str, service: str, *arguments: str) -> Report:
 
 
 def main(program: str) -> int:
-    """Asks one service after the other until one can tell."""
+    """Ask the services in turn until one of them can answer."""
     folder = Path(__file__).parent
     locks = [argument for name in LOCKS for argument in ("--requirement", str(folder / name))]
     code, words = SKIPPED, ["SKIPPED"]

@@ -153,9 +153,8 @@ def browser() -> Iterator["Browser"]:
 def desk(browser: "Browser", live_server: Any) -> Iterator[browsers.Desk]:
     """Return a function that opens pages for several people: `ana, ben = desk(), desk(viewport=PHONE)`.
 
-    The test fails at its end if a page had a problem: a console error, an exception, content that the policy refused,
-    a missing script or image, or a 5xx response. `desk.watch.expect(text)` removes problems that the test caused on
-    purpose.
+    The test fails at its end if a page had a problem: a console error, an exception, refused content, a missing script
+    or image, or a 5xx response. `desk.watch.expect(text)` removes problems that the test caused on purpose.
     """
     # Import it here, because this file is read before Django is set up.
     from tests.traffic import Traffic

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from tests.llm_server import Answer, Fault, faults
 
 TIMEOUT_SECONDS = 2.0
-"""What the reasons of those that never answer say; judges that meet them are given it."""
+"""The timeout of judges whose server never answers; the reasons of their unscored results contain it."""
 
 
 def each(change: Callable[[Answer], Answer]) -> Callable[[Answer], Answer]:
@@ -120,7 +120,7 @@ MENDED: Mapping[str, Fault] = {
         each(lambda entry: {**entry, "label": f" {entry['label'].upper()}. "} if "label" in entry else entry)
     ),
 }
-"""What can be read beyond doubt."""
+"""Faults whose replies the judge can read."""
 
 ASKED_AGAIN: Mapping[str, tuple[Fault, str]] = {
     "absent ids": (faults.changed(listed(lambda entries: entries[:-1])), "the reply l"),
@@ -148,7 +148,7 @@ ASKED_AGAIN: Mapping[str, tuple[Fault, str]] = {
     "a page": (faults.body(b"<html>try later</html>"), "not a chat completion"),
     "an error with status 200": (faults.body(b'{"error": {"message": "tired"}}'), "tired"),
 }
-"""What cannot, and is asked for once more."""
+"""Faults after which the judge asks once more, because it cannot read the reply."""
 
 
 FINAL: Mapping[str, tuple[Fault, str]] = {
@@ -159,7 +159,7 @@ FINAL: Mapping[str, tuple[Fault, str]] = {
     "a reply without end, packed": (faults.endless(packed=True), "longer than 4 MiB"),
     "rejected": (faults.status(422, "cannot be processed"), "cannot be processed"),
 }
-"""What asking again would only repeat."""
+"""Faults after which the judge does not ask again, because the answer would be the same."""
 
 TRIED_AGAIN: Mapping[str, tuple[Fault, str]] = {
     "429 with Retry-After": (faults.rate_limited("0"), "HTTP 429"),
@@ -182,7 +182,7 @@ TRIED_AGAIN: Mapping[str, tuple[Fault, str]] = {
         "connection failed",
     ),
 }
-"""What another attempt may overcome."""
+"""Faults after which the judge tries the same request again."""
 
 CLOSED: Mapping[str, tuple[Fault, str]] = {
     "401": (faults.status(401, "key sk-test-4711 is wrong"), "check the API key"),
@@ -191,7 +191,7 @@ CLOSED: Mapping[str, tuple[Fault, str]] = {
     "404": (faults.status(404), "model's name"),
     "no quota": (faults.status(429, "pay", "insufficient_quota"), "no quota"),
 }
-"""What will answer nothing, now or later, and ends a run."""
+"""Faults that end a run, because the server will answer no request."""
 
 LASTING: Mapping[str, tuple[Fault, str]] = {**ASKED_AGAIN, **FINAL, **TRIED_AGAIN}
-"""What leaves everything unscored where it stays, and costs no other text its scores."""
+"""Faults that, if they last, leave the results of their text unscored and those of other texts scored."""

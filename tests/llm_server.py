@@ -9,7 +9,7 @@ with LLMServer() as server:
 ```
 
 By default it finds a claim in a text if the text contains every word of the claim. Every unit of a text, without its
-full stop, is one claim; a claim with a question mark is a question; the first words of a text are its topics. Ratings
+full stop, is one claim. A claim with a question mark is a question. The first words of a text are its topics. Ratings
 are .8, and answers to criteria are the second-highest value of their scale.
 """
 
@@ -83,8 +83,6 @@ class Fault:
 
 
 class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
-    """All kinds of faults."""
-
     @staticmethod
     def status(
         status: int, message: str = "scripted", code: str | None = None, param: str | None = None
@@ -142,7 +140,6 @@ class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
 
     @staticmethod
     def text(content: str | None) -> Fault:
-        """Reply with this content."""
         return Fault(content=lambda _: content)
 
     @staticmethod
@@ -196,7 +193,6 @@ class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
 
     @staticmethod
     def body(raw: bytes, status: int = 200, **headers: str) -> Fault:
-        """Reply with this body unchanged."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         return Fault(raw_body=raw, status=status, headers=given)
 

@@ -1,8 +1,8 @@
 """A PostgreSQL for tests from the binaries of a wheel, which needs no installation and leaves nothing behind.
 
-The wheel's own `get_server` is not used, because as root it adds a user to the machine and opens every folder above
-its data to everybody. Here a keeper process owns the server and a temporary folder, and ends both as soon as its
-standard input closes. So the server ends with the tests, even after Ctrl-C or SIGKILL.
+The wheel's own `get_server` is not used. As root it adds a user to the machine and opens every folder above its data to
+everybody. Here a keeper process owns the server and a temporary folder, and ends both as soon as its standard input
+closes. So the server ends with the tests, even after Ctrl-C or SIGKILL.
 """
 
 import importlib.util

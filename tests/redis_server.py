@@ -29,7 +29,7 @@ def running(port: int | None = None) -> Iterator[str]:
         port = port or free_port()
         command = [program, "--bind", "127.0.0.1", "--port", str(port), "--dir", room]
         command += ["--save", "", "--appendonly", "no", "--daemonize", "no", "--loglevel", "warning"]
-        # In its own session, Ctrl-C ends first the tests, which then end the server.
+        # The server has its own session, so that Ctrl-C ends only the tests, which then end the server.
         server = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
         )

@@ -1,5 +1,3 @@
-"""The machinery of the benchmark."""
-
 import importlib
 import json
 from pathlib import Path

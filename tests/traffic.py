@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 QUIET_S = 0.1
-"""How long there must be nothing: what was sent last may still be on its way to the server."""
+"""The server is quiet after so many seconds without a request; the last one may still be on its way."""
 LONGEST_S = 60.0
 
 
@@ -56,7 +56,6 @@ class Traffic:
             return not self._under_way and time.monotonic() - self._last_change > QUIET_S
 
     def started(self, **_: Any) -> None:
-        """Count a new request."""
         self._count(1)
 
     def over(self, **_: Any) -> None:

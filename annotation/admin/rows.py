@@ -157,7 +157,7 @@ class JudgeForm(JudgeModelForm):
 
 @admin.register(Judge)
 class JudgeAdmin(Rows):
-    """The form adds shared judges. Judges are changed on the page *Judges*."""
+    """Adds shared judges. The page *Judges* changes judges."""
 
     form = JudgeForm
     list_display = ("name", "project", "kind", "model", "base_url", "archived_at")

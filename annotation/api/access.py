@@ -54,7 +54,7 @@ class CookieAuthentication(SessionAuthentication):
 
 
 class ApiView(GenericAPIView[Any]):
-    """A view for signed-in people. Its methods are documented by `schema.operation`."""
+    """A view for signed-in people. `schema.operation` documents its methods."""
 
     schema = ApiSchema()
     tag: ClassVar[str]
@@ -71,7 +71,7 @@ class ApiView(GenericAPIView[Any]):
     def enter(self, *any_of: Verb) -> Project:
         """Return the project in the address if the caller has one of the verbs.
 
-        Call it before reading other parts of the request, because people outside of the project must get no
+        Call this method first, because people outside of the project must get no
         information. Raises the errors of `permissions.project_for`.
         """
         project = project_for(self.person, self.kwargs["slug"], Verb.VIEW_PROJECT)
@@ -105,7 +105,7 @@ class ApiView(GenericAPIView[Any]):
         return read
 
     def rows(self, results: Any, following: str) -> Response:
-        """Build a page of results, with the address of the next page, which starts after the row `following`."""
+        """Build a page of results with the address of the next page, after the row `following` ("" for none)."""
         address = self.request.build_absolute_uri()
         link = replace_query_param(address, "after", following) if following else None
         return Response({"next": link, "results": results})
@@ -125,10 +125,7 @@ def only(rows: QuerySet[Row], public_id: str, what: str) -> Row:
 
 
 def read(shape: serializers.Serializer[Any], given: Any) -> dict[str, Any]:
-    """Read data with a serializer that was constructed with it.
-
-    `given` is the same data. Raises ValidationError, also for unknown fields.
-    """
+    """Read `given` with a serializer of the same data. Raises ValidationError, also for unknown fields."""
     if isinstance(given, Mapping):
         _refuse_unknown(given, _names(shape))
     return _validated(shape)

@@ -73,8 +73,6 @@ class Error(serializers.Serializer[Any]):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Fault:
-    """The fields of an error body."""
-
     code: str
     message: str
     field: str | None = None

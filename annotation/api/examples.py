@@ -1,4 +1,4 @@
-"""Examples for every request and response in the schema, generated from their descriptions."""
+"""Examples for every request and successful response in the schema, made from the fields' names and types."""
 
 from __future__ import annotations
 

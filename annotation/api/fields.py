@@ -13,10 +13,7 @@ from annotation.models import Label
 
 
 class ShareField(serializers.FloatField):
-    """A number from 0 to 1.
-
-    It refuses "nan". A plain float field would accept it, because every comparison with it is false.
-    """
+    """A number from 0 to 1. A plain float field would accept "nan" too."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(min_value=0, max_value=1, **kwargs)
@@ -80,8 +77,6 @@ class RowsField(serializers.JSONField):
 
 
 class LabelField(NamedChoice):
-    """A verdict: one of the labels."""
-
     def __init__(self, **kwargs: Any) -> None:
         super().__init__("Label", Label.choices, **kwargs)
 

@@ -94,7 +94,6 @@ def _field(column: Column) -> serializers.Field[Any, Any, Any, Any]:
 
 
 def parameters_of(listed: List) -> list[OpenApiParameter]:
-    """Describe the query parameters of a list."""
     sorted_by = [column.name for column in listed.columns if column.order]
     orders = [sign + name for name in sorted_by for sign in ("", "-")]
     orders += [each.name for each in listed.orders]

@@ -25,7 +25,7 @@ UNSAFE = ("POST", "PATCH", "DELETE")
 
 
 class ApiSchema(AutoSchema):
-    """One operation. Its texts come from the method's docstring, its errors from the base view."""
+    """An operation. Its texts come from the method's docstring, its errors from the method and path."""
 
     def get_summary(self) -> str:
         return self._paragraphs()[0].rstrip(".")

@@ -19,7 +19,7 @@ LONGEST_PASSWORD = 1000
 
 
 class PerMinute(BaseThrottle):
-    """A limit on requests with the same key per minute. All processes count together."""
+    """A limit on requests with the same key per minute."""
 
     scope: str
     most: int

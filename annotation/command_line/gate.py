@@ -80,7 +80,6 @@ def gate(arguments: list[str]) -> int:
 
 
 def gate_parser() -> ArgumentParser:
-    """Build the parser for the options of `coverdict gate`."""
     parser = ArgumentParser(
         prog="coverdict gate",
         description="Judge a file of summaries. Exit codes: 0 passed, 1 failed, 2 invalid arguments, 3 a "

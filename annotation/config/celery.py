@@ -23,7 +23,7 @@ app.autodiscover_tasks(["annotation"])
 
 
 class WholeMessages(filesystem.Channel):
-    """The channel of a `FileTransport`, on which a message appears whole.
+    """A channel of `FileTransport` on which workers see only complete messages.
 
     kombu writes into a file that workers see already. A worker that reads it too early ends with an error.
     """

@@ -52,8 +52,8 @@ NOT_FOR_JUDGES = (
 def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = True) -> dict[str, Any]:
     """Build Django's settings for the database that a URL names.
 
-    SQLite gets write-ahead logging and immediate transactions, and threads keep their connections to it: closing the
-    last connection would write the whole log back after every request.
+    SQLite gets write-ahead logging and immediate transactions. Threads keep their connections to SQLite, because
+    closing the last one would write the whole log back after every request.
 
     A PostgreSQL host may be a socket folder, written `postgres://user@%2Frun%2Fpostgresql/name` as in libpq. A
     connection to PostgreSQL stays open for `keep_seconds`. Behind a pooler in transaction mode, `server_side_cursors`
@@ -170,14 +170,14 @@ def kept_secret(path: Path) -> str:
 
 
 def one_of(name: str, value: str, known: tuple[str, ...]) -> str:
-    """Return the value if it is one of the `known` words. Raises ImproperlyConfigured."""
+    """Return the value if it is one of the `known` words. Otherwise raises ImproperlyConfigured."""
     if value not in known:
         raise ImproperlyConfigured(f"{name} is {' or '.join(known)}, not {value!r}.")
     return value
 
 
 def token(name: str, value: str) -> str:
-    """Return the value if it is empty or long enough for a secret. Raises ImproperlyConfigured."""
+    """Return the value if it is empty or long enough for a secret. Otherwise raises ImproperlyConfigured."""
     if value and len(value) < SHORTEST_TOKEN:
         raise ImproperlyConfigured(
             f"{name} needs {SHORTEST_TOKEN} characters or more: make it long and random."
@@ -186,7 +186,7 @@ def token(name: str, value: str) -> str:
 
 
 def count(name: str, value: str) -> int:
-    """Return the value as a whole number of 0 or more. Raises ImproperlyConfigured."""
+    """Return the value as a whole number of 0 or more. Otherwise raises ImproperlyConfigured."""
     if not (value.isascii() and value.isdigit()):
         raise ImproperlyConfigured(f"{name} is a number, 0 or more, not {value!r}.")
     return int(value)

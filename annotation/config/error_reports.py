@@ -1,7 +1,7 @@
 """Reports of errors to Sentry or a compatible service, if the operator sets a DSN. They contain no texts of people.
 
-Messages, local variables and bodies may contain texts, names or keys, so a report is built only from allowed parts:
-the error, its place in the code, the request, the run and the job.
+Messages, local variables and bodies may contain texts, names or keys. So a report has only allowed parts: the error,
+its place in the code, the request, the run and the job.
 """
 
 from __future__ import annotations

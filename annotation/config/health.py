@@ -14,7 +14,7 @@ from annotation.watching.queries import files_fault, missing_migrations
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 as long as the process lives. Supervisors call it.
+    """Answer 200 as long as the process lives. Supervisors call this address.
 
     The database is ignored, because a restart of this process could not repair it.
     """
@@ -26,8 +26,8 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> JsonResponse:
     """Answer 200 if pages can be served, 503 if the database fails or lacks a migration.
 
-    Load balancers and operators call it. The JSON has "ok" or the fault of each part: database, migrations, broker,
-    worker, files. A fault that only delays work is a warning, because taking the server out of service would not help.
+    The JSON has "ok" or the fault of each part: database, migrations, broker, worker, files. A fault
+    that only delays work is a warning, because taking the server out of service would not help.
     """
     parts = _parts()
     ready = parts["database"] == parts["migrations"] == "ok"

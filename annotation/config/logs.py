@@ -16,15 +16,15 @@ SHARED: list[structlog.typing.Processor] = [
 
 
 def as_warning(record: logging.LogRecord) -> bool:
-    """Turn an error that a malformed request caused into a one-line warning. It is a log filter."""
+    """A log filter that turns an error from a malformed request into a one-line warning."""
     record.levelno, record.levelname, record.exc_info = logging.WARNING, "WARNING", None
     return True
 
 
 def without_address(record: logging.LogRecord) -> bool:
-    """Replace the address in Django's log lines by its route, because an address may contain the secret of a link.
+    """A log filter that replaces the address in Django's log lines by its route.
 
-    It is a log filter.
+    An address may contain the secret of a link.
     """
     request = getattr(record, "request", None)
     if request is not None and isinstance(record.args, tuple):

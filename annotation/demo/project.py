@@ -26,13 +26,12 @@ if TYPE_CHECKING:
 JUDGED_WITHIN_SECONDS = 120
 LOOK_EVERY_SECONDS = 0.2
 ADD_SAMPLE = "annotation.add_sample_project"
-"""The name of the task that adds the sample project."""
 ADDED = "add sample project"
 """The verb in the log for adding the sample project."""
 
 
 def sample_for(person: User) -> Project | None:
-    """Return the sample project if it exists. Raises NotAllowed if the person may not create projects."""
+    """Return the sample project or None. Raises NotAllowed if the person may not create projects."""
     if not may_create_projects(person):
         raise NotAllowed("The sample project is for people who may make projects here.")
     return Project.objects.filter(slug=SLUG).first()
@@ -98,8 +97,8 @@ def begin_sample_project(*, by: User | None) -> Project:
 def remove_sample_project(*, project: Project, by: User | None) -> None:
     """Remove the sample project with all its rows, including its log. Accounts remain.
 
-    Raises Conflict if the project is not a sample (code `no_sample`) and during a run (`busy`), and the errors of
-    `require`: only owners may remove it.
+    Raises Conflict if the project is not a sample (code `no_sample`) and during a run (`busy`). Raises the errors of
+    `require`: only owners may remove a sample.
     """
     require(by, project, Verb.MANAGE_MEMBERS)
     if not is_sample(project):

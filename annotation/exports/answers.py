@@ -73,8 +73,8 @@ def _answer(kind: str, row: Any, what: Sequence[Any], **values: Any) -> dict[str
 def standing_among(answers: Iterable[tuple[int, Hashable, bool]]) -> set[int]:
     """Return the keys of the answers that count: the last answer of each source.
 
-    An answer is (key, source, says); `source` identifies who answered which question. An answer that says nothing,
-    such as a failed call of a judge, does not replace an earlier answer that says something.
+    An answer is (key, source, says). `source` identifies the author and the question. `says` is False for an answer
+    without a value, such as a failed call of a judge. Such an answer replaces no answer with a value.
     """
     last: dict[Hashable, tuple[int, bool]] = {}
     for key, source, says in answers:
@@ -88,14 +88,14 @@ def _read(answers: QuerySet[Any], columns: str) -> QuerySet[Any]:
 
 
 def rater(people: People, row: Any) -> str:
-    """The name or pseudonym of the person; otherwise the judge, or the file that a verdict was imported from."""
+    """Return the name or pseudonym of the person; otherwise the judge, or the file that a verdict was imported from."""
     if row.person_id is not None:
         return people.name(row.person_id, row.person__username or "")
     return str(row.judge__name or row.origin_name)
 
 
 def reference_of(side: str, external_id: str | None) -> str | None:
-    """The reference_id of a claim from a reference; None for claims of summaries and documents."""
+    """Return the reference_id of a claim from a reference; None for claims of summaries and documents."""
     return (external_id or None) if side == Check.Side.REFERENCE else None
 
 
@@ -205,8 +205,8 @@ def _ratings(summary_ids: Sequence[int], people: People) -> Given:
     is_open = Q(assignment__isnull=False, assignment__closed_at__isnull=True)
     ratings = Rating.objects.filter(~is_open, summary_id__in=summary_ids).order_by("pk")
     given = _read(ratings, _OF_RATINGS)
-    # A person's empty answer withdraws the answer before it; a judge's empty answer does not. A decision replaces
-    # decisions alone.
+    # A person's empty answer withdraws the answer before it; a judge's empty answer does not. A decision replaces only
+    # decisions.
     standing = standing_among(
         (
             row.pk,

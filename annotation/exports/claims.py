@@ -65,7 +65,7 @@ def last_verdicts(project: Project, summary_ids: Sequence[int]) -> dict[int, dic
     said: dict[int, dict[str, Any]] = defaultdict(dict)
     counts = Q(judge=None) | Q(judge=project.deciding_judge_id)
     verdicts = Verdict.objects.filter(counts, check_row__summary_id__in=summary_ids, withdrawn_at=None)
-    # Load evidence as text: nearly all rows have none, and parsing took as long as the query.
+    # Load evidence as text: nearly all rows have none, and parsing takes as long as the query.
     verdicts = verdicts.annotate(evidence_text=Cast("evidence", TextField()))
     for row in verdicts.order_by("pk").values_list(*_OF_VERDICT.split(), "evidence_text", named=True):
         said[row.check_row_id][row.role if row.label is not None else "failure"] = row
@@ -73,7 +73,7 @@ def last_verdicts(project: Project, summary_ids: Sequence[int]) -> dict[int, dic
 
 
 def _place(row: Any) -> tuple[bool, str, int, int, int]:
-    """The sort key of a check: reference side first, then reference and position."""
+    """Return the sort key of a check: reference side first, then reference and position."""
     reference = row.claim__claim_set__summary__external_id or "", row.claim__claim_set__summary_id or 0
     return (row.side == Check.Side.SUMMARY, *reference, row.claim__position, row.pk)
 

@@ -102,7 +102,7 @@ def _only(values: Sequence[str]) -> Sequence[str] | None:
 
 
 def _natural(name: str) -> tuple[bool, int, bytes]:
-    """A sort key: numbers by value, before other names."""
+    """Return a sort key: numbers by value, before other names."""
     is_number = name.isdecimal()
     return not is_number, int(name) if is_number else 0, name.encode()
 
@@ -149,7 +149,7 @@ class _Said:
         return self._people.name(row.person_id, row.person__username or "")
 
     def claims_of(self, sets: Sequence[Any]) -> list[Any]:
-        """The claims of claim sets. A set that a judge extracted is omitted if no person answered its claims.
+        """Return the claims of claim sets. A set that a judge extracted is omitted if no person answered its claims.
 
         A run creates such claims again.
         """
@@ -158,7 +158,7 @@ class _Said:
         return [each for some in kept for each in some]
 
     def of_summary(self, summary: Any, claims: Sequence[Any]) -> Fields:
-        """A summary with its ratings, percents and own claims. Empty fields except the text are left out."""
+        """Return a summary with its ratings, percents and own claims. Empty fields except the text are left out."""
         ratings = self._ratings.get(summary.pk, {})
         told: Fields = {
             "system": summary.system.name,
@@ -170,7 +170,7 @@ class _Said:
         return {name: value for name, value in told.items() if value or name == "summary_text"}
 
     def of_claim(self, claim: Any, summaries: Sequence[Any]) -> Fields:
-        """A claim with the labels of people and of the deciding judge, by system."""
+        """Return a claim with the labels of people and of the deciding judge, by system."""
         checks = {summary.system.name: self._checks.get((claim.pk, summary.pk)) for summary in summaries}
         answered = {system: check for system, check in checks.items() if check and check.human_label}
         told: Fields = {

@@ -107,7 +107,7 @@ class _Reasons:
         self._ratings = _ratings(project, people, summary_ids)
 
     def of(self, chosen: int, rejected: int) -> tuple[dict[str, Any], list[str]]:
-        """Return the reasons for which one summary is better than the other, and who gave them."""
+        """Return the reasons why one summary is better than the other, and the authors of these reasons."""
         lacking = self._checks[rejected, Check.Side.REFERENCE, True]
         expressed = self._checks[chosen, Check.Side.REFERENCE, False].items()
         pairs = [(check, lacking[claim]) for claim, check in expressed if claim in lacking]
@@ -135,7 +135,7 @@ class _Reasons:
 def _ratings(
     project: Project, people: People, summary_ids: Sequence[int]
 ) -> dict[int, dict[str, tuple[float, set[str]]]]:
-    """The final rating of each own criterion by summary, with those who gave it."""
+    """Return the final rating of each own criterion by summary, with its authors."""
     found: dict[int, dict[str, tuple[float, set[str]]]] = defaultdict(dict)
     for _, rows in final_ratings(project, "person__username", "judge__name", summary_id__in=summary_ids):
         who = {

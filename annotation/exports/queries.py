@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def exports_of(project: Project) -> QuerySet[Export]:
-    """The exports of a project with their jobs, newest first."""
+    """Return the exports of a project with their jobs, newest first."""
     return project.exports.select_related("project", "requested_by", "job").order_by("-pk")
 
 

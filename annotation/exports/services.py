@@ -53,8 +53,8 @@ def write_export(
     operator at the shell. `choices` are the `format`, the options `score` and `margin` of the level `pairs`, and `key`
     of the level `systems`, which adds the averages by slice. After an error, no partial file remains.
 
-    Raises Invalid if the level, format, score or key is unknown, the margin is not in [0, 1), or the folder of the path
-    does not exist. Raises NotAllowed if `by` may not export, or requests names without being an owner. Raises OSError
+    Raises Invalid for an unknown level, format, score or key, a margin outside [0, 1), or a path that is a folder or in
+    a missing one. Raises NotAllowed if `by` may not export, or requests names without being an owner. Raises OSError
     from the file system.
     """
     _authorise(project, by, named_people=named_people)
@@ -166,7 +166,7 @@ def open_export(export: Export, *, by: User | None) -> tuple[File[bytes], str]:
 
     The caller must close the stream. The path depends only on the row's public id and never on imported data. Raises
     NotFound (code `gone`) if the file was removed, Conflict (code `unfinished`, or `over` if the export failed or was
-    cancelled), and NotAllowed for the same reasons as `write_export`.
+    cancelled). Raises NotAllowed for the same reasons as `write_export`.
     """
     _authorise(export.project, by, named_people=export.named_people)
     manifest_of(export)
@@ -230,5 +230,5 @@ def _file_of(export: Export) -> PurePosixPath:
 
 
 def _summary(manifest: Manifest) -> dict[str, object]:
-    """The part of a manifest that is stored with the event."""
+    """Return the part of a manifest that is stored with the event."""
     return {name: manifest[name] for name in ("level", "format", "people", "file", "rows", "sha256")}

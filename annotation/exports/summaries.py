@@ -30,19 +30,19 @@ class SummaryHead(NamedTuple):
     target_words: int | None
 
     def head(self, project: Project) -> TableRow:
-        """The first four columns, which all rows of the summary share."""
+        """Return the first four columns, which all rows of the summary share."""
         return (project.slug, self.document_id, self.system, self.target_words)
 
 
 def ordered_summaries(project: Project) -> QuerySet[Summary]:
-    """The summaries by document, system and target length; summaries without a target come first."""
+    """Return the summaries by document, system and target length; summaries without a target come first."""
     return Summary.objects.filter(document_set__project=project, is_summary=True).order_by(
         "document_set__external_id", "system__name", F("target_words").asc(nulls_first=True), "pk"
     )
 
 
 def summary_batches(project: Project) -> Iterator[list[SummaryHead]]:
-    """Yield the summaries in batches; they are loaded by one query."""
+    """Yield the summaries in batches, from one query."""
     rows = ordered_summaries(project).values_list(
         "pk", "document_set__external_id", "system__name", "target_words"
     )

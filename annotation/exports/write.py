@@ -89,7 +89,6 @@ def write_file(
 
 
 def as_json(manifest: Manifest) -> str:
-    """The text of a manifest file."""
     return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -131,7 +130,7 @@ def _write_bundle(
 
 
 def _timeless(name: str) -> zipfile.ZipInfo:
-    """A compressed member without a time stamp, so that equal data give equal bytes."""
+    """Return a compressed member without a time stamp, so that equal data give equal bytes."""
     member = zipfile.ZipInfo(name)
     member.compress_type = zipfile.ZIP_DEFLATED
     return member
@@ -212,7 +211,7 @@ def about(*, project: Project, people: People, level: str, format_name: str, pla
 
 
 def about_columns(level: str) -> list[dict[str, str]]:
-    """The name and type of each column of a level."""
+    """Return the name and type of each column of a level."""
     return [{"name": column.name, "type": column.kind.value} for column in LEVELS[level].columns]
 
 
@@ -222,7 +221,7 @@ def _score_signatures(project: Project) -> list[str]:
 
 
 def _judging(project: Project) -> list[Manifest]:
-    """Runs, calls, tokens and cost of each judge in the project."""
+    """Return runs, calls, tokens and cost of each judge in the project."""
     runs = Run.objects.filter(project=project).order_by("judge__name").values_list("judge__name")
     made: list[Manifest] = []
     for judge, count, cost in runs.annotate(runs=Count("pk"), paid=Sum("cost")):
@@ -233,7 +232,7 @@ def _judging(project: Project) -> list[Manifest]:
 
 
 def _deciding_judge(project: Project) -> Manifest | None:
-    """The deciding judge. The signatures of its verdicts name its model and the version of its prompt."""
+    """Return the deciding judge. The signatures of its verdicts name its model and the version of its prompt."""
     judge = project.deciding_judge
     if judge is None:
         return None

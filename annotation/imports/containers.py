@@ -25,10 +25,10 @@ PARQUET_ROWS_AT_ONCE = 256
 MOST_PARQUET_ROWS = 1_000_000
 MOST_PARQUET_BYTES = 2 * 1024**3
 MOST_COLUMNS = 2_000
-"""A file with a million columns would block a web process."""
+"""The largest number of columns. A million columns would block a web process."""
 
 LONGEST_NAME = 200
-"""A longer cell in the first line is a text; only promptfoo, with `[`, writes prompts there."""
+"""The longest name of a column. A longer cell of a header is a text, unless it begins with `[` as in promptfoo."""
 _SENTENCE = re.compile(r"\w\S*(\s+[^\s?]+){2,}[.!…][\"'”’]?|.+[。！]|\w\S*(\s+[^\s?]+){9,}")
 """Three words and a full stop, or ten words, without a question mark: names have fewer, questions may be names."""
 
@@ -115,9 +115,9 @@ class Record:
 class Table:
     """The records of a file. They can be read only once; reading them adds to `problems`.
 
-    `columns` are the names in a header, and then also paths into the values of the first records; `first` are the first
-    100 records, which `records` yields again. `remarks` say how the file was read. `tool` is the tool that wrote the
-    file; it may be empty.
+    `columns` are the names in a header, then paths into the values of the first records. `first` are the first 100
+    records, which `records` yields again. `remarks` say how the file was read. `tool` is the tool that wrote the file;
+    it may be empty.
     """
 
     format: Format
@@ -146,9 +146,9 @@ class Table:
 def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
     """Open a file of rows; its content decides its format.
 
-    If `encoding` is empty, text is read as UTF-8, or as Windows-1252 if it has at least two lines that are not ASCII
-    and none of the first 20 of these lines is UTF-8. Raises ImportRefused if the file is empty, cannot be opened, has a
-    format that is not read, or has a broken header.
+    If `encoding` is empty, text is read as UTF-8. It is read as Windows-1252 if at least two lines are not ASCII and
+    none of the first 20 of these is UTF-8. Raises ImportRefused if the file is empty, cannot be opened, has a format
+    that is not read, or has a broken header.
     """
     table = Table(recognise(path, name=name))
     if table.format is Format.PARQUET:
@@ -175,8 +175,8 @@ def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
 def recognise(path: Path, *, name: str) -> Format:
     """Recognise the format of a file from its content, and from its name if the content fits several formats.
 
-    Content that fits no other format is CSV. Raises ImportRefused for a file that is empty or cannot be opened, a web
-    page, a known format that is not read, and a file that is named like Parquet but has another format.
+    Content that fits no other format is CSV. Raises ImportRefused for an empty or unreadable file, a web page, an
+    unsupported format, and another format under a name of Parquet.
     """
     head = head_of(path, name)
     named = NAMED.get(Path(name).suffix.lower())
@@ -230,7 +230,7 @@ def _byte_lines(path: Path) -> Iterator[bytes]:
 
 
 def _is_of_one_byte(path: Path) -> bool:
-    """True if at least two lines are not ASCII and none of the first 20 of them is UTF-8."""
+    """Return True if at least two lines are not ASCII and none of the first 20 of them is UTF-8."""
     found = list(islice((line for line in _byte_lines(path) if not line.isascii()), 20))
     return len(found) > 1 and not any(as_text(line)[1] for line in found)
 
@@ -296,8 +296,8 @@ def _items(value: object) -> Iterable[object]:
         return [value]
     if all("0" in part for part in parts):
         return [{name: column.get(row) for name, column in value.items()} for row in parts[0]]
-    # The values of an object are rows by id if enough of them have the same names and no key is the name of a field. A
-    # single value must itself have the names of two fields.
+    # The values of an object are rows by id if enough of them have equal names and no key names a field. A single value
+    # must itself name two fields.
     few = parts[:50]
     is_alike = len(set(map(frozenset, few))) <= (len(few) + 1) // 2
     is_rows = is_alike and (len(parts) > 1 or sum(map(is_field, parts[0])) > 1)
@@ -322,13 +322,13 @@ def _require_few(columns: int, *, line: int | None = None) -> None:
 
 
 def _named_delimiter(line: str) -> str:
-    """The separator that a line such as `sep=;` names for Excel; empty for another line."""
+    """Return the separator that a line such as `sep=;` names for Excel; "" for another line."""
     named = line.strip("\r\n").removeprefix('"').removesuffix('"')
     return named[4:] if named[:4].casefold() == "sep=" and named[4:] in _DELIMITERS else ""
 
 
 def _delimiter(path: Path, encoding: str) -> str:
-    """The separator that the first line names, otherwise the separator that gives the most columns."""
+    """Return the separator that the first line names, otherwise the separator that gives the most columns."""
     first = next((line for line in _lines(path, encoding) if line.strip(" \r\n,;\t")), "")
     columns = {}
     for delimiter in _DELIMITERS:
@@ -341,8 +341,7 @@ def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Ite
     """Yield the header as a record, then the rows. Missing cells at the end of a row are null.
 
     Raises ImportRefused at an unclosed quote, because everything after it is doubtful. If every cell of the first row
-    is JSON and one is a JSON string, as in files of Langfuse, JSON strings are decoded in all rows, and null is an
-    empty cell.
+    is JSON and one is a JSON string, as in files of Langfuse, JSON strings are decoded. Then null is an empty cell.
     """
     # Raise the limit: by default, the module refuses cells of more than 131,072 characters.
     csv.field_size_limit(MAX_LINE_BYTES)

@@ -1,4 +1,4 @@
-"""Guess which column holds which field, from names and the first rows."""
+"""Guess the field of each column from names and the first rows."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ class _Guesser:
                 self._assign("rater")
 
     def _holds_ratings(self, column: str) -> bool:
-        """True if a column has people's ratings of common criteria: each value is a whole number, yes or no.
+        """Return True if a column has people's ratings of common criteria: each value is a whole number, yes or no.
 
         Values of at most 1 of which one has a decimal point, such as 1.0, come from a metric and are no ratings.
         """
@@ -240,7 +240,7 @@ class _Guesser:
         document = self._one("document") or min(summaries, key=self._typical_length, default="")
         if not document or len(self.mapping.get("document", ())) > 1:
             return
-        # Without a document, a text may be it that is much longer than the shortest summary.
+        # Without a document column, a text much longer than the shortest summary may be the document.
         most = self._typical_length(document) * (1 if "document" in self.mapping else 2)
         for column in summaries:
             if self._typical_length(column) > most:
@@ -289,7 +289,7 @@ class _Guesser:
         return [column for column in self.columns if not self._is_inside(column)]
 
     def _named(self, wanted: str) -> list[str]:
-        """The columns with this name; paths into other columns come last."""
+        """Return the columns with this name; paths into other columns come last."""
         fitting = [column for column in self._tops() if _known_as(column) == wanted]
         inside = (column for column in self.columns if self._is_inside(column))
         return fitting + [column for column in inside if last(column) == wanted]
@@ -310,7 +310,7 @@ class _Guesser:
         return name not in _FITTING or all(map(_FITTING[name], values))
 
     def _names_systems(self, column: str) -> bool:
-        """True if the values are names and not prompts."""
+        """Return True if the values are names and not prompts."""
         values = self._values(column)
         texts = [value for value in values if isinstance(value, str)]
         are_prompts = all(len(text.split()) > 5 and text.rstrip()[-1:] in ".:!?}" for text in texts)
@@ -323,9 +323,9 @@ class _Guesser:
         return column != root(column) and (not is_header or plain(root(column)) in _OBJECTS)
 
     def _is_of_documents(self, column: str) -> bool:
-        """True if, in the first rows, each document, or else reference, has one id and each id one of them.
+        """Return True if ids and documents (or references) match one to one in the first rows.
 
-        Also True if no column is known to hold them. If it is False, a note is added.
+        Also True without a known column of documents or references. Otherwise the method adds a note.
         """
         document = self._one("document") or self._one("reference")
         rows = [record.values for record in self.table.first] if document else []
@@ -337,7 +337,7 @@ class _Guesser:
         return False
 
     def _text_in(self, name: str, column: str) -> str:
-        """Return the column, or a path into it if it holds objects or lists; "" if no path stands for the summary.
+        """Return the column, or a path into it if it holds objects or lists; "" if no path leads to the summary.
 
         The path leads to the likeliest text of an object, or to all sentences of a list of sentences.
         """
@@ -375,7 +375,7 @@ class _Guesser:
         return [] if summary else rest
 
     def _rest(self) -> list[str]:
-        """Columns of texts that are no field, remark or rating."""
+        """Return columns of texts that are no field, remark or rating."""
         tops = (column for column in self._tops() if column not in self._used() and not _is_aside(column))
         return [column for column in tops if self._is_text(column)]
 
@@ -397,12 +397,12 @@ _FITTING: Mapping[str, Callable[[Any], object]] = {
 
 
 def _known_as(column: str) -> str:
-    """The name of a column without a wrapper: `data.article` becomes `article`."""
+    """Return the name of a column without a wrapper: `data.article` becomes `article`."""
     return last(column) if column != root(column) and plain(root(column)) in _WRAPPERS else plain(column)
 
 
 def _is_aside(column: str) -> bool:
-    """True for the name of a remark, and for one that ends like that of a rating, such as `gpt_rating`."""
+    """Return True for the name of a remark, and for a name that ends like a rating's, such as `gpt_rating`."""
     name = plain(column).rstrip("0123456789")
     return name in ASIDE or name.endswith(("rating", "score"))
 
@@ -413,7 +413,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _is_tag(value: object) -> bool:
-    """True if a value is a number or a single word that ends no sentence: a label, a score, the name of a corpus."""
+    """Return True if a value is a number or a single word without an end mark, such as a label or a corpus name."""
     if isinstance(value, bool | int | float):
         return True
     is_word = isinstance(value, str) and has_word_breaks(value) and len(value.split()) == 1

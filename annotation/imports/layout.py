@@ -68,7 +68,7 @@ def plain(name: str) -> str:
 
 
 def is_field(name: str) -> bool:
-    """True for the name of a field, a usual name of its column, or the usual name of an object that contains a row."""
+    """Return True for the name of a field, a usual name of its column, or the usual name of a row's object."""
     own = (*FLAT_FIELDS, *NESTED_FIELDS, "data", "item", "sample", "row", "record", "example", "fields")
     return name in own or any(plain(name) in names for names in GENERAL.values())
 
@@ -105,12 +105,12 @@ class Layout:
         return bool(self.mapping or self.system or self.target or self.preset)
 
     def of(self, name: str) -> tuple[str, ...]:
-        """The columns of the field `name`."""
+        """Return the columns of the field `name`."""
         own = () if self.is_whole or name == "rating" else (name,)
         return self.mapping.get(name, own)
 
     def pairs(self) -> list[str]:
-        """The mapping as people type it, field=column.
+        """Return the mapping as people type it, field=column.
 
         A field is omitted if its only column has the field's own name, except `rating`.
         """
@@ -178,7 +178,7 @@ _STEP = re.compile(r"[^.\[\]]+|\[(?:-?[0-9]{1,6})?\]")
 
 
 def pick(values: Mapping[str, object], path: str) -> object:
-    """Return the value with this name; if there is none, the value at the end of the path. None if there is neither.
+    """Return the value with this name, otherwise the value at the end of the path; None without both.
 
     Examples of paths are `input.article`, `messages[-1].content` and `sentences[].text`, which returns a list. Texts
     along the path that hold JSON are parsed.
@@ -205,7 +205,7 @@ def _walk(value: object, steps: list[str]) -> object:
 
 
 def root(path: str) -> str:
-    """Return the name at which a path begins."""
+    """Return the first name of a path."""
     return re.split(r"[.\[]", path, maxsplit=1)[0]
 
 

@@ -50,7 +50,7 @@ class Problem:
 
     @property
     def advice(self) -> str:
-        """The rest of the reason, which says what to do."""
+        """The rest of the reason, which contains the advice."""
         return self.reason[len(self.what) :].lstrip()
 
     @property

@@ -45,7 +45,7 @@ def rating_value(value: object) -> float | None:
 
 
 def is_no_rating(value: object) -> bool:
-    """True for an empty cell and for the marks that tables use for missing values."""
+    """Return True for an empty cell and for the marks that tables use for missing values."""
     is_mark = isinstance(value, str) and value.strip().casefold() in _NONE
     return value is None or value is _UNKNOWN or is_mark
 
@@ -64,9 +64,9 @@ def _criterion_and_rater(column: str) -> tuple[str, str]:
 def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:
     """Yield the criterion, rater and value of each rating in a column; `rater` is the rater of the row.
 
-    The value is one rating, a list with an item per rater (values, or objects with a value per criterion), or an object
-    by rater or by criterion. In such an item, a number under an unknown name is yielded without its value, so that a
-    remark can name it.
+    The value is one rating, a list by rater (of values, or of objects by criterion), or an object by rater or by
+    criterion. In such an item, a number under an unknown name is yielded without its value, so that a remark can name
+    it.
     """
     criterion, named = _criterion_and_rater(column)
     value = opened(value)

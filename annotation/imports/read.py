@@ -59,7 +59,7 @@ _KNOWN = {
     "systems": ("system", "summary", "ratings", "claims"),
     "claims": ("claim_text", "weight", "unit", "reference_id", "verdicts", "raw_votes", "reasons"),
 }
-"""The fields that are read of a line, a system and a claim."""
+"""The fields that the import reads from a line, a system and a claim."""
 _OF_SEVERAL = {"document", "documents", "articles", "contexts", "retrievedcontexts"}
 """Names of columns whose list is several documents."""
 _NEVER_READ = {
@@ -115,9 +115,9 @@ def read_files(
 ) -> FileReading:
     """Read one file of rows, or any number of SEE HTML and DUCView files.
 
-    Check every row and compare it with earlier rows. Raises ImportRefused if there is no file, if no file can be read
-    at all (it is empty, has another format, lacks a column, or has broken quoting), and if a layout of rows is given
-    for SEE HTML or DUCView files.
+    Check every row and compare it with earlier rows. Raises ImportRefused without a file, or if no file can be read: it
+    is empty, has another format, lacks a column, or has broken quoting. Raises ImportRefused for a layout of rows with
+    SEE HTML or DUCView files.
     """
     layout = layout or Layout()
     if table := look_at_files(files, layout.encoding):
@@ -200,7 +200,7 @@ class RowReader:
         return row
 
     def _value(self, record: Record, name: str, column: str) -> Any:
-        """The value of a field; a summary is in `column`.
+        """Return the value of a field; `column` is the column of the summary.
 
         The values of several columns are a list, but pieces of one text are joined into a text. The value is None if
         the record lacks the column or has null there.
@@ -311,13 +311,13 @@ class RowReader:
 
 
 def _places(words: str, text: str) -> list[tuple[int, int]]:
-    """Offsets of all occurrences of words in a text; runs of white space may differ."""
+    """Return offsets of all occurrences of words in a text; runs of white space may differ."""
     pattern = r"\s+".join(map(re.escape, words.split()))
     return [found.span(1) for found in re.finditer(f"(?=({pattern}))", text)] if pattern else []
 
 
 def _are_several(columns: Sequence[str]) -> bool:
-    """True for columns of several documents, such as `documents.0` or `article_1`, and not of pieces of one."""
+    """Return True for columns of several documents, such as `documents.0` or `article_1`, and not of pieces of one."""
     is_numbered = all(indexed(column) and column == root(column) for column in columns)
     return is_numbered or plain(root(columns[0])) in _OF_SEVERAL
 
@@ -378,8 +378,6 @@ def _nested_faults(row: Row) -> Iterator[tuple[Sequence[str | int], str]]:
 
 @dataclass(slots=True)
 class _FileReader:
-    """Reads a file of rows."""
-
     name: str
     layout: Layout
     table: Table
@@ -406,7 +404,7 @@ class _FileReader:
             self.reading.format = Format.NESTED_JSONL
         read = {*chain(*reader.columns.values())}
         read |= {*map(root, read), *(KEPT if table.tool else ())}
-        # Tools write fields that are empty; these are not named as not read.
+        # Tools write empty fields, which the report does not list as not read.
         empty: tuple[object, ...] = ("", None, []) if table.tool else ()
         for record in table.records:
             self.progress.rows_read += 1
@@ -511,7 +509,7 @@ class _FileReader:
         )
 
     def _refuse_named_systems(self, summaries: Sequence[str]) -> None:
-        """Refuse several summaries a row beside columns such as `model_a` whose systems change from row to row."""
+        """Refuse rows with several summaries if the name in a column such as `model_a` changes by row."""
         for column in self.table.columns if len(summaries) > 1 else ():
             name = _LAST.sub("", column)
             named = {str(record.values.get(column) or "") for record in self.table.first}
@@ -549,7 +547,7 @@ class _FileReader:
         return ", ".join(printable(each) for each in self.table.columns if each in keys)
 
     def _may_lack(self, name: str, found: Guess) -> bool:
-        """True if a field without a column has a fixed value or is optional."""
+        """Return True if a field without a column has a fixed value or is optional."""
         layout = self.layout
         if name == "system" and (layout.system or len(layout.of("summary")) > 1):
             return True

@@ -55,7 +55,7 @@ _WRITTEN_LIST = re.compile(rf"\[\s*(?:(?:{_QUOTED}|None|null|nan)[\s,]*+)*+\]", 
 _OBJECT_BEGINS = re.compile(rf"(?:\[\s*)?\{{\s*{_QUOTED}\s*:", re.DOTALL)
 _FILE_NAME = re.compile(r"(https?://\S+|\S+\.(txt|md|html?|xml|json|pdf|docx?|story))", re.IGNORECASE)
 _NO_TEXT = re.compile("[\udc80-\udcff]")
-"""Half surrogates, which replace bytes that are invalid in the encoding."""
+"""Lone surrogates, which replace bytes that are invalid in the encoding."""
 _TAG = re.compile(r"(?:\s*</?t>\s*)+")
 _LIST = (
     " Add [] to the column's name if its texts are sentences of one text. Texts of several systems each need a row "
@@ -408,7 +408,7 @@ class Summary(_Model):
     names_references: bool = False
 
     def remark(self, document_id: str) -> str:
-        """Write a remark if the summary is unusual; it is imported nevertheless. Empty for other summaries."""
+        """Return a remark on an unusual summary, which is imported nevertheless; "" for other summaries."""
         name = f"the summary of {document_id!r} by {self.system!r}"
         if not self.summary.strip():
             return f"{name} is empty. It is flagged empty_summary."
@@ -421,7 +421,7 @@ class Summary(_Model):
         self.rated[criterion, rater or RATER.format(number)] = value
 
     def marked_claims(self, language: str) -> Iterator[Claim]:
-        """Yield each sentence as a claim with a vote of each rater: no if one of their marks touches it, else yes.
+        """Yield each sentence as a claim with each rater's vote: no if a mark of the rater touches it, else yes.
 
         A rater one of whose marks is left out has no vote; without any vote there are no claims.
         """
@@ -479,7 +479,7 @@ class Row(_Model):
         return self
 
     def keys(self, summary: Summary) -> list[PairKey]:
-        """The keys of the row for one of its summaries: one key for each reference."""
+        """Return the keys of the row for one of its summaries: one key for each reference."""
         named = [reference.id for reference in self.references] or [""]
         return [(summary.system, self.target, name) for name in named]
 
@@ -583,14 +583,14 @@ class SetData:
         return one.text if one else None
 
     def is_of_summary(self, claim: Claim) -> bool:
-        """True if a claim names no reference and no unit, and one system of which a summary contains the claim."""
+        """Return True for a claim without reference and unit that a summary of its only system contains."""
         own = (one.summary for (name, _), one in self.summaries.items() if {name} == claim.systems)
         is_named = bool(claim.reference_id or claim.unit)
         return not is_named and any(_spaced(claim.text) in _spaced(text) for text in own)
 
 
 def has_one_text(texts: Mapping[TargetWords, Reference]) -> bool:
-    """True if a reference has the same text for all target lengths."""
+    """Return True if a reference has the same text for all target lengths."""
     return len({one.text for one in texts.values()}) == 1
 
 
@@ -629,8 +629,8 @@ class Dataset:
     def add(self, row: Row, *, is_nested: bool = False, place: str = "") -> list[tuple[str, str]]:
         """Add a row. If it contradicts earlier rows, add nothing and return (field, reason) of each contradiction.
 
-        The field is empty if a summary or a rating differs. A nested row may not repeat a summary. `place` is where the
-        row stands, if not in a line.
+        The field is empty if a summary or a rating differs. A nested row may not repeat a summary. `place` names the
+        place of a row without a line.
         """
         one = self.sets.get(row.document_id)
         for each in row.systems if is_nested else ():
@@ -666,7 +666,6 @@ class Dataset:
         return {name for one in sets for name, _ in one.summaries}, people - {""}
 
     def summaries(self) -> Iterator[Summary]:
-        """Yield the summaries of all sets."""
         return (summary for one in self.sets.values() for summary in one.summaries.values())
 
     def rated(self) -> dict[str, set[float]]:
@@ -687,8 +686,8 @@ class Dataset:
     def settle_claims(self) -> None:
         """If every claim of the file belongs to a summary, move the claims from the references to the summaries.
 
-        A claim belongs to a summary if it names no reference and no unit, and names a single system of which a summary
-        contains it word for word apart from white space.
+        Such a claim names no reference, no unit and a single system. A summary of the system contains the claim word
+        for word apart from white space.
         """
         held = [(one, key[1], claims) for one in self.sets.values() for key, claims in one.claims.items()]
         if all(one.is_of_summary(claim) for one, _, claims in held for claim in claims):

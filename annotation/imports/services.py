@@ -90,9 +90,9 @@ def import_files(
 
     Managers and owners may import. One transaction writes everything, including changed scores; a `dry_run` is rolled
     back. Importing a file again changes nothing. A summary or reference that differs from the project's text replaces
-    the text with its units and claims. An import is refused if a person or judge has judged the text that it would
-    replace, or if it has other documents or another list of claims than the project. `skip_invalid` omits invalid rows
-    and files, but not rows that contradict the project.
+    the text with its units and claims. An import is refused if a person or judge has judged a text that it would
+    replace, or if its documents or list of claims differ from the project's. `skip_invalid` omits invalid rows and
+    files, but not rows that contradict the project.
 
     Raises ImportRefused with the problems, and Conflict (code `busy`) if the project changes at the same time.
     """

@@ -129,7 +129,7 @@ class ImportCounts:
         return any(count.has_changes for count in self.by_kind.values())
 
     def present(self) -> dict[str, Count]:
-        """The counts that are not all 0."""
+        """Return the counts that are not all 0."""
         return {kind: count for kind, count in self.by_kind.items() if count.has_changes or count.unchanged}
 
 
@@ -355,8 +355,8 @@ class _Batch:
         summaries = [each for each in there if general and (each.pk, general.pk) in self.pairs]
         served, is_one = {summary.target_words for summary in summaries}, has_one_text(texts)
         author = self.store.systems.get(one.author_of(reference_id))
-        # If the author's own summary is already compared with this reference, do not add the author to the
-        # reference, because a text must not be compared with a text of its own author.
+        # Do not add the author to the reference if the author's own summary is compared with it: no text is compared
+        # with a text of its own author.
         known_author = None if author in [summary.system for summary in summaries] else author
         planned: dict[TargetWords, Written] = {}
         for target, text in texts.items():
@@ -558,8 +558,8 @@ class _Batch:
     def _answers(self, answered: Iterable[tuple[Any, ...]]) -> list[_Answer]:
         """Return the answers that the project lacks.
 
-        The project has an answer if it equals the latest answer from a file of the same name or, without such an
-        answer, the latest imported answer.
+        The project has an answer if it equals the latest answer from a file of the same name, or else the latest
+        imported answer.
         """
         checks, said = _known_answers(self.old_sets)
         found = []

@@ -1,4 +1,4 @@
-"""The page *Import*: upload files, choose what their columns mean, check and import them.
+"""The page *Import*: upload files, choose the meaning of their columns, check and import them.
 
 Between these steps, the files stay on the server, and only the person who sent them can use them.
 """
@@ -179,7 +179,7 @@ def _sent(request: Request, look: Table | None) -> Form:
 
 
 def _kept(asked: Import, look: Table | None) -> Form:
-    """The form with the earlier choices; if there are none, with the guess."""
+    """Return the form with the earlier choices; if there are none, with the guess."""
     chosen = choices_of(asked)
     layout: Layout = chosen.get("layout") or (guess(look).layout if look else Layout())
     return {
@@ -193,7 +193,7 @@ def _kept(asked: Import, look: Table | None) -> Form:
 
 
 def _layout(form: Form, look: Table | None) -> Layout | None:
-    """The layout that the form chooses; None if there is nothing to choose. Raises Invalid for an unusable choice."""
+    """Return the layout that the form chooses; None without choices. Raises Invalid for an unusable choice."""
     if not _is_flat(look):
         return layout_of(encoding=form["encoding"]) if form["encoding"] else None
     pairs = [f"{name}={column}" for column, name in form["columns"].items() if name in FLAT_FIELDS]
@@ -227,7 +227,7 @@ def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
 
 
 def _lacks_reference(project: Project, look: Table | None, form: Form) -> bool:
-    """True if the project compares with references, but in a flat file no column holds references."""
+    """Return True if the project compares with references, but in a flat file no column holds references."""
     is_compared = project.compares == Project.Compares.REFERENCE
     return _is_flat(look) and is_compared and "reference" not in form["columns"].values()
 
@@ -244,7 +244,7 @@ def _short(value: object) -> str:
 
 
 def _outcome(report: ImportReport | None, refusal: Conflict | Invalid | None) -> dict[str, object]:
-    """The context of a report or refusal. A single problem is omitted if it only repeats the message."""
+    """Return the context of a report or refusal. A single problem is omitted if it only repeats the message."""
     refused = refusal if isinstance(refusal, ImportRefused) else None
     told = report or refused
     problems, count = (told.problems, told.problem_count) if told else ((), 0)

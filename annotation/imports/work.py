@@ -115,14 +115,14 @@ def import_kept(*, asked: Import, by: User | None, **choices: Any) -> Import:
 
 
 def is_kept(asked: Import) -> bool:
-    """True if the files of the import wait to be checked or imported."""
+    """Return True if the files of the import wait to be checked or imported."""
     is_over = asked.report is not None and not asked.dry_run
     is_cancelled = state_of(asked) == Job.State.CANCELLED
     return not (is_over or is_cancelled or is_open(asked)) and None not in map(size_of, _names_of(asked))
 
 
 def is_large(asked: Import) -> bool:
-    """True if a worker must import the files, because a request would take too long."""
+    """Return True if a worker must import the files, because a request would take too long."""
     with files_of(asked) as files:
         size = sum(max(file.path.stat().st_size, parquet_bytes(file.path)) for file in files)
     return size > int(settings.IMPORT_BACKGROUND_BYTES)
@@ -162,20 +162,20 @@ def cancel_import(*, asked: Import, by: User | None) -> Import:
 
 
 def imports_of(project: Project, person: User) -> QuerySet[Import]:
-    """The imports of a project with their jobs, newest first. Other people's uploads are omitted until their import
-    starts.
+    """Return the imports of a project with their jobs, newest first. Other people's uploads are omitted until their
+    import starts.
     """
     seen = Q(job__isnull=False) | Q(requested_by=person)
     return project.imports.filter(seen).select_related("project", "requested_by", "job").order_by("-pk")
 
 
 def state_of(asked: Import) -> str:
-    """The state of the import's job; *waiting* if there is no job yet."""
+    """Return the state of the import's job; *waiting* if there is no job yet."""
     return asked.job.state if asked.job else Job.State.WAITING
 
 
 def is_open(asked: Import) -> bool:
-    """True if the import's job is waiting or running."""
+    """Return True if the import's job is waiting or running."""
     return asked.job is not None and asked.job.state in jobs.OPEN
 
 
@@ -217,12 +217,12 @@ IMPORTS = List(
 
 
 def report_of(asked: Import) -> ImportReport | None:
-    """The report of the import or check; None until it ends, and if it was refused."""
+    """Return the report of the import or check; None before the end and after a refusal."""
     return None if asked.report is None else read(ImportReport, asked.report)
 
 
 def refusal_of(asked: Import) -> ImportRefused | None:
-    """The refusal; None if the import was not refused."""
+    """Return the refusal; None if the import was not refused."""
     if asked.refusal is None:
         return None
     told = dict(asked.refusal)
@@ -231,7 +231,7 @@ def refusal_of(asked: Import) -> ImportRefused | None:
 
 
 def choices_of(asked: Import) -> dict[str, Any]:
-    """The stored choices, as arguments of `import_files`."""
+    """Return the stored choices, as arguments of `import_files`."""
     chosen: dict[str, Any] = dict(asked.choices)
     if chosen.get("layout"):
         chosen["layout"] = read(Layout, chosen["layout"])
@@ -314,7 +314,7 @@ class _JobProgress(Progress):
 
 @contextmanager
 def files_of(asked: Import) -> Iterator[list[NamedFile]]:
-    """The files on the local disk, which exist within the with block."""
+    """Yield the files on the local disk, which exist within the with block."""
     with at_hand(_names_of(asked)) as paths:
         yield [NamedFile(name, path) for name, path in zip(asked.files, paths, strict=True)]
 
@@ -324,12 +324,11 @@ def _names_of(asked: Import) -> list[str]:
 
 
 def forget_files(asked: Import) -> None:
-    """Delete the stored files of an import."""
     forget(f"{FOLDER}/{asked.public_id}")
 
 
 def forget_files_of(project: Project) -> None:
-    """Delete all stored files of a project, of exports and uploads."""
+    """Delete the files of a project's exports and uploads."""
     for export in project.exports.all():
         remove_file(export)
     for asked in project.imports.all():

@@ -1,4 +1,4 @@
-"""Format numbers and states for pages."""
+"""Format numbers, labels and log values for pages."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def points(value: float | None) -> str:
 def between(low: float, high: float, unit: str = "%") -> str:
     """Format the bounds of a share, or of a difference of shares: "46–85 %", "−2 to 14 points".
 
-    Those of a score that a project scales above 1 have two decimals.
+    Bounds of a score that a project scales above 1 have two decimals.
     """
     dash = "–" if unit == "%" else " to "
     if unit == "%" and round(100 * high) > 100:
@@ -89,7 +89,7 @@ def why_no_bounds(clusters: int) -> str:
 
 @register.simple_tag
 def no_bounds(clusters: int) -> SafeString:
-    """A short text that replaces a missing interval and says why; its tooltip says more."""
+    """Render a short reason for a missing interval, with a longer reason in the tooltip."""
     why = (
         f"only {clusters} set{'' if clusters == 1 else 's'}"
         if clusters < FEWEST_FOR_INTERVAL
@@ -185,7 +185,7 @@ def in_words(name: str) -> str:
 def as_words(value: object) -> object:
     """Write a value of a log entry as text: "a.csv, b.csv" for a list, "claims 2, checks 4" for an object.
 
-    A public id becomes "", because it says nothing to a reader; CSV and JSON keep it.
+    A public id becomes "", because readers cannot use it; CSV and JSON contain it.
     """
     if isinstance(value, str) and _PUBLIC_ID.fullmatch(value):
         return ""

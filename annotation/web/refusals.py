@@ -62,7 +62,7 @@ HEADINGS = {
 }
 
 NOTICES = "#notices"
-"""The part of a page that shows refusals, so that the rest of the page keeps what was typed."""
+"""The part of a page that shows refusals, so that the rest of the page keeps the person's input."""
 
 
 def status_of(refusal: Refusal) -> int:

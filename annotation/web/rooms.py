@@ -59,7 +59,7 @@ GROUPS: tuple[tuple[str, tuple[tuple[str, str, Verb], ...]], ...] = (
 )
 """The pages of a project by group: displayed name, URL name, and the verb that opens the page.
 
-The overview is not included; it comes before them.
+The overview comes before these pages and is not included.
 """
 
 

@@ -1,6 +1,4 @@
-"""The impact of a check: the largest change of a score that another answer to it could make. Review queues sort by
-it.
-"""
+"""The impact of a check: the largest change of coverage that another answer to the check could cause."""
 
 from evaluation.blend._score import (
     DEFAULT_RULES,
@@ -64,7 +62,7 @@ def _effect(
 def _share_of_answer(unit: UnitCoverage, *, is_scored: bool) -> float:
     if is_scored:
         return 1 / unit.scored_claims
-    # If no claim of the unit is scored yet, the first answer is combined with the unit's percents, if it has any.
+    # If no claim of the unit is scored yet, the unit's value comes from the assessors' percents.
     share = unit.value if unit.claim_share is None else unit.claim_share
     assert share is not None
     return max(share, 1 - share) / (unit.scored_claims + 1)

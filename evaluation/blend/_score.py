@@ -68,12 +68,12 @@ class ScoredClaim:
 
     @property
     def human(self) -> Label | None:
-        """Return people's answer: the adjudicator's if there is one, otherwise the reviewer's."""
+        """Return people's answer: the adjudicator's, otherwise the reviewer's; None without both."""
         return self.adjudicated if self.adjudicated is not None else self.reviewer
 
     @property
     def automatic(self) -> Label | None:
-        """Return the answer without people: the rule's if there is one, otherwise the deciding judge's."""
+        """Return the answer without people: the rule's, otherwise the deciding judge's; None without both."""
         return self.rule if self.rule is not None else self.judge
 
     @property
@@ -83,7 +83,7 @@ class ScoredClaim:
 
     @property
     def final_source(self) -> FinalSource | None:
-        """Return the source of the final verdict."""
+        """Return the source of the final verdict; None if the claim is unscored."""
         if self.adjudicated is not None:
             return "adjudicator"
         if self.reviewer is not None:
@@ -95,7 +95,7 @@ class ScoredClaim:
 
 @dataclass(frozen=True, slots=True)
 class ScoredUnit:
-    """A reference unit, or a claim that replaces one, with all answers to it.
+    """A reference unit with all its answers. Without a reference, each claim is a unit.
 
     `percents` are the coverage judgments that assessors submitted, 0 to 100.
     Raises InvalidPercent, InvalidWeight.
@@ -125,15 +125,14 @@ class ScoredComparison:
 
 @dataclass(frozen=True, slots=True)
 class ScoredSummary:
-    """All texts, answers and options that the scores of one summary depend on.
+    """All answers, measures and options that the scores of one summary depend on.
 
     - `comparisons` has one entry per reference. Without a reference, `document_claims` replace it.
     - `summary_claims` are the summary's own claims, checked against the source.
-    - `claims_extracted` is False if nobody has searched the reference for claims yet, so that missing claims have no
+    - `claims_extracted` is False before claims are extracted, when missing claims have no
       meaning.
     - `questions_asked` is True if closed questions were asked, even if `question_coverage` is None.
-    - `questions_scored` has two counts of the questions that count in the score: the scored questions, and all
-      questions.
+    - `questions_scored` has two numbers: the scored questions, and all questions that count.
     - `summary_length` and `target` are in the project's length unit.
 
     Raises InvalidBudget, InvalidPercent.
@@ -240,7 +239,7 @@ class UnitCoverage:
     """The coverage of a unit, in [0, 1], and its parts.
 
     - `claim_share`: share of yes among the final verdicts of its claims
-    - `judge_share`: share of yes among the deciding judge's verdicts
+    - `judge_share`: share of yes among the verdicts of the rule, otherwise of the deciding judge
     - `human_value`: value from people alone; None unless they gave a percent or answered every claim
     - `human_share`: share of `value` that comes from people, in [0, 1]
     """
@@ -345,10 +344,9 @@ def left_out_of_averages(flags: Collection[str], *, by_questions: bool) -> froze
 def unit_coverage(unit: ScoredUnit, rules: ScoreRules = DEFAULT_RULES) -> UnitCoverage:
     """Compute the coverage of a unit, in [0, 1], and name its source.
 
-    The coverage is the adjudicated percent. Without one it is the average of the assessors' percents, then the share
-    of yes among the final verdicts of scored claims. If the unit has both assessors' percents and verdicts, the
-    `weighted` blend is their weighted mean: `human_weight` for the percents, the rest for the share of yes. A unit
-    without percents and scored claims has the value None.
+    The coverage is the adjudicated percent. Without one it is the average of the assessors' percents, then the share of
+    yes among the final verdicts of scored claims. The `weighted` blend of percents and verdicts is their weighted mean,
+    with `human_weight` for the percents. A unit without percents and scored claims has the value None.
     Example: percents 60 and 80 with claims yes and no give 0.7 under `human_first`, and 0.6 under `weighted` with
     0.5.
     """

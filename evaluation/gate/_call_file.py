@@ -62,8 +62,8 @@ class FileCallStore:
     def model_changes(self) -> tuple[str, ...]:
         """Return a sentence for each judge whose server answered under more than one model name.
 
-        The names come from the calls that this object has read or stored, and from the newest call of each judge that
-        the file had before.
+        The names come from the calls that this object has read or stored. They also come from each judge's newest call
+        in the file at the start.
         """
         return tuple(
             f"The served model has changed: {judge} answered as {', then as '.join(names)}."

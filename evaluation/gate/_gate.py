@@ -115,8 +115,8 @@ class GateReport:
 
     `is_unchecked` is True if a judge answered anything, because a gate has no random sample of people's answers.
     `model_changes` has a sentence for each judge whose model has changed since the stored calls; it is empty if the
-    caller accepted the change. `exit_code` is 3 if a check failed and no model has changed. Otherwise it is 1 if every
-    score that needs a judge is missing, else 4 if a check cannot tell or a model has changed, else 0.
+    caller accepted the change. `exit_code` is 3 if a check failed and no model has changed. Otherwise 1 means that
+    every score that needs a judge is missing, and 4 that a check cannot tell or a model has changed. 0 is success.
     """
 
     metrics: tuple[str, ...]

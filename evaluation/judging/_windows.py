@@ -11,7 +11,7 @@ from evaluation.judging.protocol import Json, Text
 from evaluation.text._splitting import Span, sentence_spans
 
 BYTES_PER_TOKEN = 3
-"""The average token of every tokeniser has more bytes, so estimates of tokens are too high rather than too low."""
+"""The average token of common tokenisers has more bytes, so estimates of tokens are rarely too low."""
 BYTES_FOR_FORMAT = 200
 """The size of a request's fixed parts: the reply format without its schema, and the names of lists."""
 SMALLEST_ROOM = 300

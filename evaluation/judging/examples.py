@@ -13,7 +13,7 @@ EXAMPLE_TOKENS = 1_500
 LONGEST_PASSAGE = 300
 LONGEST_GUIDELINE = 2_000
 """The largest number of characters of an example's passage, and of the guideline."""
-# The average token of every tokeniser has more bytes, so the number of tokens is overestimated (as in `_windows`).
+# The average token of common tokenisers has more bytes, so estimates are rarely too low (as in `_windows`).
 _BYTES_PER_TOKEN = 3
 _TOKENS_AROUND = 20
 
@@ -46,8 +46,8 @@ def choose_examples(candidates: Sequence[Candidate], *, most_tokens: int = EXAMP
     """Choose examples among the candidates and return their positions, in the order of the prompt.
 
     Examples with a label other than yes and examples with yes alternate until one kind runs out; then the rest follows.
-    Within each kind, corrections of the judge come first, and otherwise the given order is kept. The choice ends before
-    the example with which the estimated tokens would exceed `most_tokens`; each passage is counted at its greatest
+    Within each kind, corrections of the judge come first, and otherwise the given order is kept. The choice ends when
+    the estimated tokens of the next example would exceed `most_tokens`; each passage is counted at its greatest
     length. Only one example is chosen among equal claims with the same label.
     Example: for the candidates no, no and yes, all corrections, the result is 0, 2, 1.
     """

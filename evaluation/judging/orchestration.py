@@ -1,4 +1,4 @@
-"""Judge texts: one request per document, then one round of requests per summary.
+"""Judge texts: one request per document, then up to two rounds of requests per summary.
 
 A `Desk` lists open requests and stores the answers. A notebook has a desk in memory, a worker a desk with database
 rows. Both call `judge_texts`, so equal replies give equal answers. An interrupted run can be resumed: the desk lists
@@ -55,7 +55,7 @@ class Open:
         return self.cover.is_empty and not self.takes_claims and not self.own_claims and not self.rated
 
     def rating(self, criteria: Sequence[Criterion], reference: Text | None) -> "Open":
-        """Ask criteria, too: those about the summary alone in the cover request, others with the text that they read.
+        """Return a copy with criteria: those about the summary alone in `cover`, the others in `rated`.
 
         A criterion whose text is None or blank is not asked.
         """
@@ -109,7 +109,7 @@ ReadDocument = Callable[[DocumentRequest], Coroutine[Any, Any, DocumentReading]]
 
 
 class Desk(Protocol[_S]):
-    """The side of the caller of `judge_texts`: it lists the open requests and stores the answers.
+    """The caller's side of `judge_texts`: it lists the open requests and stores the answers.
 
     `keep` and `keep_documents` may raise an error to end the work.
     """

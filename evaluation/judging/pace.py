@@ -9,7 +9,7 @@ SECONDS = 60.0
 
 
 class Pace:
-    """Delays calls so that any 60 seconds stay within the limits. Several loops and threads can share a Pace.
+    """Delays calls so that any 60 seconds stay within the limits; None is no limit. Loops and threads can share a Pace.
 
     A call with more tokens than the limit waits until 60 seconds have passed without another call.
     """

@@ -43,7 +43,7 @@ class JudgePanel:
     the label is yes, and otherwise of not yes; it is .5 if the probability is unknown. A check without a label always
     goes to the next member.
 
-    A verdict has the members' `votes`, the share of other labels (`uncertainty`), the mean of the probabilities, and
+    Otherwise a verdict has the members' `votes`, the share of other labels (`uncertainty`), the mean probability, and
     the evidence of members who gave its label. A member without a usable answer has no vote; a check without votes is
     unscored. Claims, generated questions and topics come from the first member that returns them.
     Raises JudgeSettings if there are no members or two have the same name. JudgeRefused and BudgetSpent of a member
@@ -76,11 +76,11 @@ class JudgePanel:
 
     @property
     def concurrency(self) -> int:
-        """Return the smallest number of simultaneous calls of any member, because every member gets every question."""
+        """Return the smallest concurrency of the members."""
         return min(judge.concurrency for judge in self._judges)
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
-        """Take claims, questions and topics from the first member that returns them; every member answers the
+        """Take claims, questions and topics from the first member that returns them; the members answer the
         questions.
         """
         first, reading = await self._first(
@@ -103,7 +103,7 @@ class JudgePanel:
     async def align_summary(
         self, source: Text, summary: Text, *, instruction: str = ""
     ) -> tuple[JudgedClaim, ...]:
-        """Take the claims from the first member that extracts them, and check them against the source with all
+        """Take the claims from the first member that extracts them, and check them against the source with the
         members.
         """
         first, aligned = await self._first(

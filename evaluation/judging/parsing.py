@@ -174,9 +174,9 @@ def parse_criteria(reply: str, criteria: Mapping[str, Criterion], units: int) ->
     """Read the usable answers to criteria by id; an id without a usable answer is absent.
 
     A value counts if it is on the scale of its criterion, as a number or in the words of the scale. An id has no answer
-    if its values differ or if one of them is off the scale. The whole reply is unusable if it lacks an id and has an
-    unknown one in its place, such as "c9" or "9" for "c2", because then its answers may belong to other criteria. If an
-    answer to a share is outside [0, 1], such as 3 or "4/5", the scale of all shares is unknown and none has an answer.
+    if its values differ or if one of them is off the scale. The whole reply is unusable if it has an unknown id in
+    place of a missing one, such as "c9" for "c2". Its answers may then belong to other criteria. If an answer to a
+    share is outside [0, 1], such as 3 or "4/5", no share has an answer.
     """
     off = _off_shares(reply, criteria)
 
@@ -192,7 +192,7 @@ def parse_criteria(reply: str, criteria: Mapping[str, Criterion], units: int) ->
 
 
 def read_value(value: object, criterion: Criterion) -> float | None:
-    """Return the value of a criterion's scale that is meant; None if it is off the scale or unclear.
+    """Read a value on a criterion's scale; None if the value is off the scale or unclear.
 
     Example: on a yes-or-no scale, 1, True, "Yes." and "yes" are 1; on a scale from 1 to 5, "4/5" and 3.5 are None.
     """
@@ -218,8 +218,7 @@ def expected_values(reply: str, chances: str, criteria: Mapping[str, Criterion])
 
     `chances` are described at `StoredCall`. An id is absent without probabilities, and if these belong to another value
     than the answer, such as one in the model's thinking. It is also absent if the first token of the answer is unclear:
-    on a scale with 1 and 10, the token "1" may be the beginning of 10. An answer of several digits in one token is
-    clear.
+    "1" may be the beginning of 10. An answer of several digits in one token is clear.
     Example: for a scale of 1 to 5, the value 4 with .6 and 5 with .2 have the expected value 4.25.
     """
     listed: list[dict[str, float]] = json.loads(chances) if chances else []

@@ -1,7 +1,7 @@
 """The prompts of an LLM judge, as versioned data. Their words are in prompts.toml.
 
-Each step has a fixed system message. The user message is one JSON object, so that no text can break out of its field.
-Fields that several calls share, such as the source, come first, because providers cache equal beginnings.
+Each step has a fixed system message. The user message is one JSON object, so that each text stays in its field. Fields
+that several calls share, such as the source, come first, because providers cache equal beginnings.
 
 A step has optional parts. The parts that a call uses determine the JSON schema of the reply. Servers without schemas
 get the schema as the last line of the system message.
@@ -75,7 +75,7 @@ class Prompt:
         """Return the prompt in a user's words, in the layout of `text`; the form of the reply does not change.
 
         Parts that the text omits keep their instructions. The version contains a hash of the words; if the words are
-        unchanged, the prompt itself is returned. Raises JudgeSettings if the text or a part is empty, or if the text is
+        unchanged, the prompt itself is returned. Raises JudgeSettings for an empty text or part, and for a text that is
         too long or has control characters, unknown parts or repeated parts.
         """
         own = text.replace("\r\n", "\n").strip()
@@ -111,7 +111,7 @@ class Prompt:
         return _object(**properties)
 
     def with_examples(self, examples: Sequence[Example], guideline: str = "") -> "Prompt":
-        """Add examples of people's answers and their guideline, before the user's own instruction.
+        """Return the prompt with examples of people's answers and a guideline, before the user's own instruction.
 
         The version contains a hash of examples and guideline. If both are empty, the prompt itself is returned.
         Example: `PROMPTS["cover_summary"].with_examples([Example("It rained", "Rain fell.", "yes")])`.

@@ -108,10 +108,9 @@ class Verdict:
 class Rating:
     """A judge's rating of a summary. If `value` is None, the rating is unscored, and `reason` explains why.
 
-    The value is on the criterion's own scale. `evidence` has unit numbers of the summary. `confidence` in [0, 1] is how
-    sure the judge is; None if unknown. `expected` is the mean of the scale's values, weighted by the judge's
-    probabilities; None if the server gave no log-probabilities or the value is not a single token. Scores use only the
-    value.
+    The value is on the criterion's own scale. `evidence` has unit numbers of the summary. `confidence` is the judge's,
+    in [0, 1]; None if unknown. `expected` is the mean of the scale's values, weighted by the judge's probabilities. It
+    is None without log-probabilities or if the value is not a single token. Scores use only the value.
     """
 
     value: float | None
@@ -193,7 +192,7 @@ class JudgedClaim:
 
 @dataclass(frozen=True, slots=True)
 class CoverRequest:
-    """A request about a summary without its source.
+    """A request about a summary.
 
     The judge decides for each claim whether the summary expresses it, and for each topic whether the summary mentions
     it. It answers each question, and rates the summary by each of the `criteria`. If `beside` is given, the
@@ -480,7 +479,7 @@ class Judge(Protocol):
         """Check whether the source supports each claim; one verdict per claim, in order."""
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
-        """Answer a request about a summary alone, in one call if it fits."""
+        """Answer a request about a summary, in one call if it fits."""
 
     def again(self, token: str) -> "Judge":
         """Return a copy of the judge that asks stored questions again, under call keys with the token."""

@@ -1,4 +1,4 @@
-"""Metrics. Each module computes one score from labels, percents or texts."""
+"""Metrics: scores from labels, percents or texts, and criteria with their packs."""
 
 from evaluation.metrics._alignment import alignment, factual_alignment
 from evaluation.metrics._brevity import brevity

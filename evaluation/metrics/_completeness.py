@@ -70,13 +70,13 @@ def completeness(
     In [0, scale], higher is better. The score is the scale if neither text has an element, and 0 if only one text has
     elements. Each element counts once. The elements are:
 
-    - words. Verbs are in their base form, camelCase is split, case and diacritics are folded, and stop words are
-      ignored unless a text has no other words. Korean and scripts without spaces use pairs of characters instead.
+    - words. Verbs are in their base form, camelCase is split, case and diacritics are folded. Stop words count only in
+      a text that has no other words. Korean and scripts without spaces use pairs of characters instead.
     - names of two to four words
     - topics: two different words that are adjacent at least twice
 
-    An equal element covers an element. An element of more than three characters that is no number is also covered by an
-    element that contains it or is contained in it, if the shorter one has more than 60 % of the longer one's length.
+    An equal element covers an element. A part also covers the whole, and the whole a part, if the shorter one has more
+    than 60 % of the longer one's length. This excludes numbers, and wanted elements of up to three characters.
     `language` selects stop words and base forms.
     Raises EvaluationError if a text is not a string, InvalidWeight unless the scale is above 0.
     Source: the completeness metric as the pages of Mastra and Kastrax describe it; the comment below lists the
@@ -84,13 +84,13 @@ def completeness(
     Example: `completeness("The quick brown fox jumps over the lazy dog", "A brown fox jumped over a dog")` has the
     score 0.666667 and the missing elements ("quick", "lazy").
     """
-    # An English word in -s counts as a verb if its neighbours indicate a verb or it is rarely a noun. Any other
-    # English word counts as a verb if verb_forms.txt or a dictionary has it as a form of a verb. In other languages,
-    # every word is replaced by its base form, if the dictionary has one.
-    # Differences from Mastra and Kastrax: camelCase is split before folding and stop words are left out, as their
-    # pages say; only uncovered elements are listed as missing; every script has elements. Their worked example (the
-    # quick brown fox) contradicts itself: its own lists cover 4 of 6 elements, which is .667, not the printed .75,
-    # and their code, which counts stop words, gives .625. Here it is .667, with the example's lists.
+    # An English word in -s counts as a verb if its neighbours indicate a verb or it is rarely a noun. Any other English
+    # word counts as a verb if verb_forms.txt or a dictionary has it as a form of a verb. In other languages, every word
+    # is replaced by its base form, if the dictionary has one. Differences from Mastra and Kastrax: camelCase is split
+    # before folding and stop words are left out, as their pages say; only uncovered elements are listed as missing;
+    # every script has elements. Their worked example (the quick brown fox) contradicts itself. Its own lists cover 4 of
+    # 6 elements, which is .667, but it prints .75. Their code counts stop words and gives .625. The result here is
+    # .667, with the example's lists.
     checked_scale("The scale", scale)
     wanted = _read("input", input, language)
     given = _read("output", output, language)

@@ -1,15 +1,15 @@
 """Criteria, which are questions about a whole summary with a scale, and built-in packs of criteria.
 
-The packs are data in criteria.json: a pack has under `all` the fields that its criteria share, and under `criteria` the
-criteria with their own fields. Sources of the packs:
+The packs are data in criteria.json. A pack has the common fields of its criteria under `all`, and the criteria under
+`criteria`. Sources of the packs:
 
 - DUC 2002: twelve counts, each answered 0, 1 to 5, 6 to 10 or more than 10 and published as 0 to 3. The subjects of
   questions 1 to 4 are known from NIST's page, the subjects of 5 to 12 from the literature. NIST's wording was not
   seen, so the wording here is our own.
 - DUC 2004: seven questions with five answers each, A the best and E the worst. The subjects of questions 6 and 7 are
-  known from the literature alone; the wording is our own. A to E are kept as 1 to 5.
-- DUC 2006 and 2007: five qualities from 1, very poor, to 5, very good. That the fifth is "structure and coherence" is
-  from the literature; the wording is our own.
+  known only from the literature; the wording is our own. A to E are stored as 1 to 5.
+- DUC 2006 and 2007: five qualities from 1, very poor, to 5, very good. The subject of the fifth, structure and
+  coherence, is from the literature; the wording is our own.
 - SummEval (2021): coherence, consistency, fluency and relevance from 1, worst, to 5, best. The wording is our own.
 """
 
@@ -46,9 +46,9 @@ class Criterion:
     - percent: 0 to 100, or only the values in `points` if there are any
     - share: any number from 0 to 1
 
-    `reads` names the text that people see beside the summary. With "unmarked" they see the summary units that are not
-    marked for any reference unit; if all units are marked, the answer is automatically the lowest value. `asked` says
-    whether the question comes `before` or `after` people see the reference.
+    `reads` names the text that people see beside the summary. With "unmarked" they see the summary units without a
+    mark. If all units are marked, the answer is automatically the lowest value. `asked` is "before" or "after": people
+    answer before or after they see the reference.
     """
 
     name: str
@@ -148,7 +148,7 @@ def checked_criteria(given: Iterable[Criterion]) -> tuple[Criterion, ...]:
 
 
 def read_criteria(text: str) -> tuple[Criterion, ...]:
-    """Read criteria from JSON: a list of objects with the fields of `Criterion`. Raises EvaluationError.
+    """Read criteria from JSON: a list of objects with the fields of `Criterion`. Raises EvaluationError otherwise.
 
     Example: `read_criteria('[{"name": "tone", "question": "Is it neutral?", "scale": [1, 5]}]')`.
     """

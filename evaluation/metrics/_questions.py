@@ -12,8 +12,8 @@ def question_coverage(
     """Compute the share of the questions answered yes from the source that the summary also answers with yes.
 
     In [0, 1], higher is better. Both lists have the order of the questions. A pair with an unscored answer (None) is
-    ignored. If no scored pair has yes from the source, the result is None if an unscored pair could have
-    it, and otherwise 0, as in DeepEval.
+    ignored. If no scored pair has yes from the source, the result is 0, as in DeepEval, or None if an unscored pair
+    could have yes.
     Raises LengthMismatch, InvalidLabel.
     Source: the coverage part of the summarization metric of DeepEval.
     Example: `question_coverage(["yes", "yes", "no"], ["yes", "no", "no"])` is 0.5.
@@ -62,8 +62,8 @@ def topic_preservation(labels: Iterable[Label | None]) -> float | None:
 
 
 def _count_pairs(source: Sequence[Label | None], summary: Sequence[Label | None]) -> tuple[int, int, int]:
-    """Count the scored pairs with yes on both sides, the scored pairs with yes at the source, and the unscored
-    pairs whose source answer is yes or missing.
+    """Count the scored pairs with yes from both, those with yes from the source, and the unscored pairs with yes or
+    None from the source.
     """
     check_same_length("source answers", source, "summary answers", summary)
     pairs = list(zip(checked_labels(source), checked_labels(summary), strict=True))

@@ -28,8 +28,8 @@ def summarization(
     """Compute the lower of alignment and coverage: a summary must be both correct and complete.
 
     The score is in [0, scale], higher is better. `passed` is True if the unscaled minimum is at least the threshold.
-    `strict` ignores the threshold and requires perfection: if both parts are 1, the score is `scale` and the summary
-    passes; otherwise the score is 0 and it fails. Score and `passed` are None if a part is None.
+    `strict` ignores the threshold: if both parts are 1, the score is `scale` and the summary passes; otherwise the
+    score is 0 and the summary fails. Score and `passed` are None if a part is None.
     Raises InvalidPercent if a part or the threshold is outside 0 to 1, InvalidWeight unless scale is above 0.
     Source: the summarization metrics of DeepEval and Mastra. Unlike in Mastra, `scale` multiplies only the result.
     Example: alignment 0.5 with coverage 0.75 scores 0.5 and passes the default threshold.

@@ -74,7 +74,7 @@ def evaluate_summary(
       smaller, the score is None.
     - `criteria`: up to 12 questions of your own about the summary. The score of a criterion has the criterion's name
       and is in [0, 1], 1 for the best answer of the scale. Criteria cost at most one call for each text that they read.
-    Raises EvaluationError. Raises JudgeRefused if the judge's server refuses all requests (key, permission, quota).
+    Raises EvaluationError for invalid input, JudgeRefused if the judge's server refuses all requests (key, quota).
     Source: the coverage family of Assert LLM Tools and the summarization metrics of DeepEval and Mastra.
     Example: `evaluate_summary(document, summary, judge=LexicalJudge())["coverage"]`.
     """

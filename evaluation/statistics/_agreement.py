@@ -78,13 +78,13 @@ def krippendorff_alpha(ratings: Ratings, level: Level) -> float | None:
     worse.
 
     `ratings` has the shape (raters, items), with None for a missing rating; items with fewer than two ratings are
-    ignored. At the nominal level, ratings are any hashable values. At the other levels they are finite numbers, at
-    the ratio level at least 0. Returns None if no item has two ratings, or if all ratings are equal, because
-    agreement then cannot be distinguished from a scale with a single value.
+    ignored. At the nominal level, ratings are any hashable values. At the other levels they are finite numbers, at the
+    ratio level at least 0. Returns None if no item has two ratings, or if all ratings are equal, as on a scale with a
+    single value.
     Raises EvaluationError for an unknown level or invalid rating, LengthMismatch.
     Source: Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011.
-    Example: `krippendorff_alpha([[1, 1, 2, 2], [1, 1, 2, 1]], "nominal")` is 8/15. One of four pairs differs, and 30
-    of the 56 ordered pairs of the eight ratings differ, so alpha is 1 - (2 / 8) / (30 / 56).
+    Example: `krippendorff_alpha([[1, 1, 2, 2], [1, 1, 2, 1]], "nominal")` is 8/15. One of four pairs differs. Of the 56
+    ordered pairs of the eight ratings 30 differ, so alpha is 1 - (2 / 8) / (30 / 56).
     """
     return _alpha_sums(ratings, level).value
 

@@ -28,7 +28,7 @@ class SliceMean:
     """The mean of a system over the document sets of a slice, in [0, 1], with its interval.
 
     `error` is the standard error and `degrees` its degrees of freedom. `error` and the bounds are None if the clusters
-    are too few or do not vary, because equal values do not show that a mean is certain.
+    are too few or do not vary. Equal values do not show that a mean is certain.
     """
 
     mean: float
@@ -117,10 +117,10 @@ def mean_difference(
     """Subtract the mean of `second` from the mean of `first`. Values are in [lowest, 1]; those of one document are
     dependent.
 
-    Each mean has the interval of `interval_within_range`, with an error that is linearized over documents; the bounds
-    of the difference combine the distances of the two intervals' bounds from the means (Newcombe's method 10). If the
-    two samples share documents, the interval is conservative, because it ignores that both vary together. Raises
-    InvalidPercent for a confidence outside 0 to 1, ValueError for an empty sample.
+    Each mean has the interval of `interval_within_range`, with an error linearized over documents. The bounds of the
+    difference combine the distances of both intervals' bounds from the means (Newcombe's method 10). If the two samples
+    share documents, the interval is conservative, because it ignores that both vary together. Raises InvalidPercent for
+    a confidence outside 0 to 1, ValueError for an empty sample.
     Source: Newcombe, Statistics in Medicine 17, 1998, 873-890; Zou and Donner, Statistics in Medicine 27, 2008.
     Example: shares of .3 (interval .2 to .4) and .1 (.05 to .2) differ by .2. The lower bound is
     .2 - sqrt((.3 - .2)^2 + (.2 - .1)^2) = .059, the upper .2 + sqrt((.4 - .3)^2 + (.1 - .05)^2) = .312.
@@ -144,9 +144,9 @@ def slice_differences(
     """Test for every system and slice whether the system is worse there than elsewhere.
 
     `values` has a value in [0, 1] by system and document set, `slices` the slice of each document set. The lead of a
-    system in a document set is its value minus the mean of the other systems there; so a slice with hard documents
-    makes no system worse. Document sets with a single system are ignored. Student's t has as degrees of freedom the
-    number of clusters less 1, in the slice or in the rest, whichever has fewer; this is conservative.
+    system in a document set is its value minus the other systems' mean in the set. So hard documents make no system
+    worse. Document sets with a single system are ignored. Student's t conservatively has the degrees of freedom of the
+    slice or of the rest (clusters less 1), whichever has fewer.
     Source: Welch, Biometrika 34, 1947, with the conservative degrees of freedom; Holm, 1979.
     """
     leads = _leads(values)
@@ -206,8 +206,8 @@ def _difference(
 
 
 def _linearized(values: Sequence[ValueOf]) -> tuple[float, Mapping[Hashable, float]]:
-    """Return the mean, and each cluster's part of the mean's error: the sum of the cluster's deviations from the mean,
-    divided by the number of all values.
+    """Return the mean, and each cluster's part of its error: the sum of the cluster's deviations, divided by the number
+    of values.
     """
     mean = fmean(value for _, value in values)
     parts: defaultdict[Hashable, float] = defaultdict(float)

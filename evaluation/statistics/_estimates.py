@@ -33,9 +33,9 @@ HARMFUL = 1.2
 """A judge is not used for a system if the variance exceeds that of people alone by this factor.
 
 Choosing between two intervals by their estimated widths favours the one that happens to look narrow, which biases the
-mean if answers are skewed. On real judgments (a sample of 10 of 30 documents, 25 systems), the factor 1 biased a
-system's mean by up to .15 of its error, and 1.2 by up to .12. The true error was 83 % of the error of people alone with
-the factor 1, and 80 % with 1.2.
+mean if answers are skewed. On real judgments (10 of 30 documents, 25 systems), the factor 1 biased a mean by up to .15
+of its error, and 1.2 by up to .12. The true error was 83 % of the error of people alone with the factor 1, and 80 %
+with 1.2.
 """
 
 FEWEST_OFF_THE_END = 10
@@ -79,10 +79,9 @@ class SampleEstimate:
 
     Estimates and bounds are None until all sampled items are answered (`answered` of `sampled`). Bounds are also None
     with fewer than two answered documents; they are in [0, 1]. `error` is the standard error and `degrees` its degrees
-    of freedom. `tuning` is the mean slope on the judge's answers; 0 means that only people's answers are used, because
-    the judge would increase the error. `parts` has each document's contribution to the error: the squares of `parts`
-    add up to the square of `error`. `judge_mean` is the judge's own mean over document sets; None if the judge answered
-    no item.
+    of freedom. `tuning` is the mean slope on the judge's answers; 0 means that only people's answers are used. `parts`
+    has each document's contribution to the error: the squares of `parts` add up to the square of `error`. `judge_mean`
+    is the judge's own mean over document sets; None if the judge answered no item.
     """
 
     answered: int
@@ -119,26 +118,25 @@ def estimate_systems_from_sample(
     """Estimate each system's mean over document sets of people's answers, from recorded samples.
 
     `systems` has all items of each system, sampled or not. If items name their claims, answers to the same claim in
-    other systems' summaries improve the judge's answers, which must be probabilities then. `covariates` has numbers
-    for every document. `people_alone` ignores the judge. With `these_documents`, the target is the mean over exactly
-    these documents, not over the population that they represent: errors come from the choice of items alone, `parts`
-    has answers in place of documents, and degrees of freedom are the answers less 1. Items must then be sampled one by
-    one; without any choice, the bounds equal the estimate. An item without a judge's answer counts as the mean of the
-    other items. If every item was sampled with certainty, the estimate is the mean of the answers. Results can be
-    missing, see `SampleEstimate`.
+    other systems' summaries improve the judge's answers, which must be probabilities then. `covariates` has numbers for
+    every document. `people_alone` ignores the judge. With `these_documents`, the target is the mean over exactly these
+    documents, not over their population. Then errors come only from the choice of items, `parts` has answers in place
+    of documents, and degrees of freedom are the answers less 1. Items must then be sampled one by one; without any
+    choice, the bounds equal the estimate. An item without a judge's answer counts as the mean of the other items. If
+    every item was sampled with certainty, the estimate is the mean of the answers. Results can be missing, see
+    `SampleEstimate`.
 
     `ratings` is for answers on a scale of several points, of which few may be far from the usual ones. With fewer than
     10 answers below the top, the lower bound is at least as far away as Stringer's bound of the answers, averaged by
-    document; the same holds for the upper bound and answers above the bottom. Otherwise the degrees of freedom are at
+    document. The upper bound and answers above the bottom have the same rule. Otherwise the degrees of freedom are at
     most those of the documents' variance, 2 / (kurtosis - 1) times the number of documents (Satterthwaite, 1946).
-    Raises InvalidPercent for a probability outside (0, 1], an answer outside [0, 1] or a confidence outside 0 to 1,
-    and EvaluationError for answers that were not sampled, shares that do not add up to 1, missing or infinite
-    numbers.
+    Raises InvalidPercent for a probability outside (0, 1], or an answer or confidence outside 0 to 1. Raises
+    EvaluationError for unsampled answers, shares that do not add up to 1, missing or infinite numbers.
     Source: arXiv 2403.03208 (active inference), arXiv 2311.01453 (PPI++); docs/intervals.md describes the method.
     Example: of four documents of one item each, sampled at .5, the answers 1 and 0 give people alone the mean .5.
     """
-    # z_d is the sum of w (g + (xi / pi)(Y - g)) over the items of document d: w is the item's share, xi is 1 if the
-    # item is sampled and otherwise 0, pi is the inclusion probability, Y the answer, and g a prediction. The expected
+    # z_d is the sum of w (g + (xi / pi)(Y - g)) over the items of document d. Here w is the item's share, pi the
+    # inclusion probability, Y the answer, g a prediction, and xi is 1 if the item is sampled, otherwise 0. The expected
     # mean of z_d is the population's mean for any g that does not use the document's own answers. The estimate is the
     # mean of z_d; its error is sd(z_d, n - 1) / sqrt(D). The interval is computed on the logit scale (`_ranges`) with
     # Student's t. The degrees of freedom are the number of answered documents less 1, or of all documents if items were
@@ -146,11 +144,11 @@ def estimate_systems_from_sample(
     #
     # g is fitted to the judge's answer and the covariates. If claims are known, answers on other systems' summaries
     # improve the judge's answers (`expected_by_fold`), because they were sampled independently. The slopes for a
-    # document are tuned without its answers (in thirty folds if there are more documents), and shrunk across systems
-    # (`slopes`), so more systems help. A slope may exceed 1, because a judge's answers may be too cautious. The
-    # intercept is the weighted mean of the residuals, so that z_d is centred for equal chances, and a useless judge
-    # gives exactly the result of people alone. With several predictors, this is the difference estimator of Särndal,
-    # Swensson and Wretman, Model Assisted Survey Sampling, 1992, ch. 6.
+    # document are tuned without its answers, in at most thirty folds. They are shrunk across systems (`slopes`), so
+    # more systems help. A slope may exceed 1, because a judge's answers may be too cautious. The intercept is the
+    # weighted mean of the residuals. So z_d is centred for equal chances, and a useless judge gives exactly the result
+    # of people alone. With several predictors, this is the difference estimator of Särndal, Swensson and Wretman, Model
+    # Assisted Survey Sampling, 1992, ch. 6.
     #
     # People alone are used (`tuning` 0) if the variance with the judge exceeds `HARMFUL` times theirs, or if the
     # estimate is outside the range.
@@ -204,11 +202,11 @@ def compare_estimates(found: Mapping[str, SampleEstimate]) -> list[PairCompariso
 def best_estimates(compared: Sequence[PairComparison], *, level: float = 0.05) -> frozenset[str]:
     """Return the systems that may be best; in 1 - `level` of studies the best system is among them.
 
-    `compared` has every pair of k systems. A system is left out if another system is ahead of it with a one-sided p of
-    at most `level` / (k - 1), Bonferroni's correction over its rivals. A pair without a p has no effect.
+    `compared` has every pair of k systems. A system is left out if another is ahead with a one-sided p of at most
+    `level` / (k - 1), by Bonferroni's correction. A pair without a p has no effect.
     Source: Hsu, Constrained simultaneous confidence intervals for multiple comparisons with the best, 1984.
-    Example: of three systems, a system that is behind another with a two-sided p of .05 is left out, because its
-    one-sided p of .05 / 2 is not above the limit of .05 / (3 - 1).
+    Example: of three systems, one is behind another with a two-sided p of .05. It is left out, because its one-sided p
+    of .05 / 2 is not above .05 / (3 - 1).
     """
     systems = {name for pair in compared for name in (pair.first, pair.second)}
     return frozenset(
@@ -259,8 +257,8 @@ class Frame:
 
     @property
     def judge_mean(self) -> float | None:
-        """Return the mean over documents of the judge's answers; None if there are none. It has no meaning after
-        `centred`.
+        """Return the mean over documents of the judge's answers; None if there are none. The result has no meaning
+        after `centred`.
         """
         return float(self.sums(self.predictors[:, 0]).mean()) if self.is_judged else None
 

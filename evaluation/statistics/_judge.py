@@ -1,4 +1,4 @@
-"""A judge's verdicts compared with people's answers to the same checks, and with its own when it is asked again."""
+"""A judge's verdicts compared with people's answers to the same checks, and with its own second verdicts."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -198,7 +198,7 @@ def self_agreement(
     words: Sequence[int],
     documents: Sequence[Hashable],
 ) -> SelfAgreement:
-    """Compute how often a judge's label changes between two answers to the same check.
+    """Compute the share of checks whose label changes between a judge's two answers to the same check.
 
     `words` has the number of words of each check's claim, and `documents` the document of each check.
 

@@ -1,4 +1,4 @@
-"""Pooled estimates: each system's estimate borrows strength from the other systems and the judge's averages."""
+"""Pooled estimates: each system's estimate also uses the other systems and the judge's means."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -52,15 +52,15 @@ class PooledEstimates:
 def pool_estimates(found: Mapping[str, SampleEstimate], *, confidence: float = 0.95) -> PooledEstimates:
     """Move the estimates of at least five systems towards a line through the judge's means.
 
-    The model: a system's true mean is intercept + slope times the judge's mean + a normal deviation; the direct
-    estimate adds a normal error, which is correlated between systems, because they share documents. The slope and the
-    standard deviation of the deviations have flat priors (the latter on [0, .5]) and are integrated over. If a
+    The model: a system's true mean is intercept + slope times the judge's mean + a normal deviation. The direct
+    estimate adds a normal error. Errors are correlated between systems, because systems share documents. The slope and
+    the standard deviation of the deviations have flat priors (the latter on [0, .5]) and are integrated over. If a
     judge's mean is missing or all are equal, the line is a constant.
 
-    A system whose estimate lies too far from the line of the other systems keeps its direct estimate (`misfits`; level
-    `MISFIT_LEVEL`, Holm, the farthest system first). No other system moves by more than `LIMIT` standard errors; a
-    system that is stopped by this limit keeps the error of its direct estimate. `compare_estimates` tests pairs of the
-    results. The `parts` of the results do not belong to single documents.
+    A system too far from the line of the other systems keeps its direct estimate (`misfits`; level `MISFIT_LEVEL`,
+    Holm, the farthest system first). No other system moves by more than `LIMIT` standard errors; a system that is
+    stopped by this limit keeps the error of its direct estimate. `compare_estimates` tests pairs of the results. The
+    `parts` of the results do not belong to single documents.
 
     Intervals hold 95 % on average over systems, not for each system. The model fails for a system that the judge
     favours over others: its estimate is too high by up to `LIMIT` errors. It also fails if systems form groups with
@@ -69,8 +69,8 @@ def pool_estimates(found: Mapping[str, SampleEstimate], *, confidence: float = 0
     Raises InvalidPercent for a confidence outside 0 to 1.
     Source: Fay and Herriot, Estimates of income for small places, 1979; Rao and Molina, Small area estimation, 2015,
     ch. 10 (hierarchical Bayes); Efron and Morris, Limiting the risk of Bayes and empirical Bayes estimators, 1972.
-    Example: if all errors are e, the line is a constant, and the deviations have the standard deviation s, an
-    estimate moves to the mean of the systems by e^2 / (e^2 + s^2) of its distance.
+    Example: all errors are e, the line is a constant, and the deviations have the standard deviation s. An estimate
+    then moves to the mean of the systems by e^2 / (e^2 + s^2) of its distance.
     """
     check_confidence(confidence)
     names = [name for name, each in found.items() if each.error]
@@ -133,8 +133,8 @@ def _covariance(direct: Array, found: Sequence[SampleEstimate]) -> Array:
     """Compute the covariance of the direct estimates' errors, smoothed over systems.
 
     All pairs of systems have the same correlation. A smoothed variance is half the system's own, and half the variance
-    of all systems in proportion to m (1 - m), where m is halfway between the system's estimate and the mean estimate.
-    The reason is that an estimate that is too low by chance also has a variance that is too small.
+    of all systems in proportion to m (1 - m). Here m is halfway between the system's estimate and the mean estimate: an
+    estimate that is too low by chance also has too small a variance.
     """
     documents = dict.fromkeys(document for each in found for document in each.parts)
     parts = np.array([[each.parts.get(document, 0.0) for document in documents] for each in found])
@@ -154,10 +154,10 @@ def _fitted(
 ) -> tuple[Array, Array, Array]:
     """Compute the systems' means, their covariance, and each system's p of fitting the other systems' line.
 
-    For a standard deviation s between systems, V is the covariance plus s^2 on the diagonal, and P is the inverse of
-    V, projected so that the line has no effect. Then the means are direct - covariance P direct, their covariance is
-    covariance - covariance P covariance, and (P direct)_i / P_ii is the distance of system i from the line of the
-    others, with the variance 1 / P_ii. Leaving i out divides the likelihood of s by the density of this distance.
+    For a standard deviation s between systems, V is the covariance plus s^2 on the diagonal. P is the inverse of V,
+    projected so that the line has no effect. With C for the covariance, the means are direct - C P direct, with the
+    covariance C - C P C. (P direct)_i / P_ii is the distance of system i from the line of the others, with the variance
+    1 / P_ii. Leaving i out divides the likelihood of s by the density of this distance.
     """
     values, vectors = np.linalg.eigh(covariance)
     inverse = 1 / (np.maximum(values, _TINY) + _SPREADS[:, None] ** 2)

@@ -4,15 +4,15 @@ If the judge is mostly right, few human answers suffice; if the judge is wrong, 
 `_estimates` estimates means from recorded samples with unequal probabilities.
 
 The judge's weights (`slopes`). A few documents say little about the slope of one system, but much about the slopes of
-all systems together. The slopes of the systems are treated as a sample from one normal distribution (empirical Bayes
-by EM, Morris 1983). This distribution is fitted to all systems, and each system's own answers then move its slopes
-away from the common mean. Finally, all slopes of a system are multiplied by the share of their explained variance that
-would remain on new documents (Efron 2004, covariance penalties), so that a useless judge gets no weight.
+all systems together. The slopes of the systems are treated as a sample from one normal distribution (empirical Bayes by
+EM, Morris 1983). This distribution is fitted to all systems, and each system's own answers then move its slopes away
+from the common mean. Finally, a system's slopes are multiplied by the share of their explained variance that would
+remain on new documents (Efron 2004, covariance penalties). So a useless judge gets no weight.
 
 The effects of claims (`expected_by_fold`). Each claim is checked in the summaries of many systems, and claims differ:
 some are expressed by nearly all summaries, some by none. The model is: log odds of yes = intercept + slope times the
 judge's log odds + effect of the claim, with normally distributed effects. The intercept and the slope are fitted to
-documents outside a fold. The effect is fitted to answers on other systems' summaries of the same document, so the
+documents outside a fold. The effect is fitted to answers on other systems' summaries of the same document. So the
 prediction of an item never uses its own system's answers in that document. An answer weighs more if the judge answers
 similarly for both summaries, because similar systems are right or wrong together.
 """
@@ -60,7 +60,7 @@ class PredictionPoweredMean:
     """A mean of people's answers with its interval, and the interval of people alone.
 
     `tuning` is the weight of the judge: 0 ignores the judge, 1 is the first version of prediction-powered inference.
-    `labels_saved` is the number of further human answers that people alone would need for the same width; it is
+    `labels_saved` is the number of further human answers that people alone would need for the same width. It is
     negative if the judge makes the interval wider. A figure that cannot be computed is None.
     """
 
@@ -233,9 +233,9 @@ def _residual_variance(products: Array, crossed: Array, total: Array, count: Arr
 def _kept_share(products: Array, crossed: Array, variance: Array, own: Array, uncertainty: Array) -> Array:
     """Compute the factor, in [0, 1], by which each system's slopes are shrunk.
 
-    It is the variance that the slopes explain, corrected for overfitting, divided by the variance of their
-    predictions. Both get a part of the mean over systems, because with few answers the ratio of one system is
-    unstable.
+    The factor divides the variance that the slopes explain, corrected for overfitting, by the variance of the
+    predictions. Both variances get a part of the mean over systems, because the ratio of one system is unstable with
+    few answers.
     """
     parameters = np.einsum("fskl,fslk->fs", uncertainty, products) / variance
     explained = (own * crossed).sum(axis=-1) - parameters * variance

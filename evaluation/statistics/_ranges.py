@@ -56,14 +56,14 @@ class Precision:
 def interval_within_range(share: float, known: Precision, confidence: float) -> tuple[float, float]:
     """Compute the bounds of a mean of values in [0, 1]. The bounds are in [0, 1] and contain the mean.
 
-    The interval is computed on the logit scale by the delta method, with Student's t. If fewer than
-    `FEWEST_EXPECTED` effective answers of either kind are expected, Clopper and Pearson's interval for the effective
-    number of answers is used instead; this number is multiplied by (z / t)^2, because the variance is estimated. A
-    mean of 0 or 1, and values without variation, count one answer per document: the true mean can differ from the
-    observed mean by at most the probability that a document differs.
+    The interval is computed on the logit scale by the delta method, with Student's t. If fewer than `FEWEST_EXPECTED`
+    effective answers of either kind are expected, the interval is Clopper and Pearson's for the effective number of
+    answers. This number is multiplied by (z / t)^2, because the variance is estimated. A mean of 0 or 1, and values
+    without variation, count one answer per document: the true mean differs from the observed mean by at most the
+    probability that a document differs.
     Source: Korn and Graubard, Survey Methodology 24, 1998; Brown, Cai and DasGupta, Statistical Science 16,
     2001.
-    Example: a mean of .5 with a standard error of .05 and 19 degrees of freedom extends 2.093 * .05 / .25 = .4186 to
+    Example: a mean of .5 has a standard error of .05 and 19 degrees of freedom. It extends 2.093 * .05 / .25 = .4186 to
     both sides on the logit scale: .397 to .603. Here 2.093 is Student's quantile and .25 is .5 (1 - .5).
     """
     reach = quantile(confidence, known.degrees)

@@ -26,7 +26,7 @@ FEWEST_FOR_INTERVAL = 5
 """Below this number of clusters, an interval should not be shown.
 
 In simulations, 95 % intervals contain the true mean in 50 of 100 cases with 2 clusters, 75 with 3, 87 with 4, and 93
-from 5 on, because a bootstrap cannot exceed the values that it draws from.
+from 5 on. The reason is that a bootstrap cannot exceed the observed values.
 """
 
 STATISTIC_DRAWS = 2_000
@@ -105,9 +105,9 @@ def bootstrap_interval(
     Values of one cluster are averaged first; without `clusters` each value is its own cluster. None values are ignored
     and counted. With fewer than two clusters there is no interval. The order of rows does not change the interval.
     Raises LengthMismatch, InvalidPercent for a confidence outside 0 to 1, EvaluationError for a value that is not
-    finite, fewer than one resample or an unknown method.
-    Source: Efron's bootstrap over clusters; see `IntervalMethod`. With few clusters `percentile` is too narrow (in
-    simulations a nominal 95 % covers 93.7 % with 30 and 90 % with 10); `expanded` corrects it.
+    finite, no resamples or an unknown method.
+    Source: Efron's bootstrap over clusters; see `IntervalMethod`. With few clusters `percentile` is too narrow: in
+    simulations a nominal 95 % covers 93.7 % with 30 and 90 % with 10. `expanded` corrects it.
     Example: `bootstrap_interval([0.2, 0.4, 0.9], ["a", "a", "b"])` has mean 0.6, from the cluster means 0.3 and
     0.9.
     """

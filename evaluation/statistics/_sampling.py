@@ -2,8 +2,8 @@
 
 The variance of a prediction-powered estimate has two parts. The first is the variance between documents; only more
 documents reduce it. The second comes from the judge's errors on items without answers; more answers reduce it. This
-second part is the sum over items of share^2 (1/π - 1) σ^2, where π is the inclusion probability and σ^2 the judge's
-expected squared error.
+second part is the sum of share^2 (1/π - 1) σ^2 over the items. π is the inclusion probability, σ^2 the judge's expected
+squared error.
 """
 
 import math
@@ -114,10 +114,10 @@ def fixed_size_sample(
 ) -> dict[Item, float]:
     """Draw a sample with exactly these inclusion probabilities and a fixed size.
 
-    The size is the sum of the probabilities, also within each of the `strata`; if the sum is not an integer, the size
-    is one of the two nearest integers. The method is systematic sampling: the items lie on a line in random order,
-    each as long as its probability. Points at distance 1 from each other, with a random start, choose the items. The
-    result has the order of `probabilities` and depends only on the arguments.
+    The size is the sum of the probabilities, also within each of the `strata`. A sum between two integers gives either
+    of them. The method is systematic sampling: the items lie on a line in random order, each as long as its
+    probability. Points at distance 1 from each other, with a random start, choose the items. The result has the order
+    of `probabilities` and depends only on the arguments.
     Raises InvalidPercent for a probability outside 0 to 1. Items with probability 0 are never sampled.
     Source: Madow, On the theory of systematic sampling II, 1949; in random order Goodman and Kish, 1950.
     Example: probabilities .5, .5, 1 always sample the third item and one of the first two.
@@ -197,7 +197,7 @@ class Forecast:
     def margin(self, size: int) -> float | None:
         """Forecast half the width of a system's interval, averaged over systems, for a total number of answers.
 
-        None if a system would have answers in too few documents for an interval, or if the present answers do not show
+        None if a system would have answers in too few documents for an interval, or if the answers so far do not show
         the variance between documents. Raises EvaluationError unless the size is in 1 to `items`.
         """
         if not 0 < size <= self.items:
@@ -226,10 +226,10 @@ def forecast_intervals(
     """Forecast the intervals of a new sample from all items of each system.
 
     p is the judge's probability of yes for an item, .5 if there is none. If every system has a finished sample in at
-    least two documents, answers to the same claims in other systems' summaries improve the judge's answers; the
-    remaining squared errors on the sample are fitted as a + b p (1 - p) with a, b >= 0. Otherwise p is taken as
-    correct: the expected squared error is p (1 - p) with the judge and m (1 - m) without the judge, where m is the mean
-    of p. Systems with a single document are ignored. Raises the errors of `estimate_systems_from_sample`.
+    least two documents, answers to the same claims in other systems' summaries improve the judge's answers. The
+    remaining squared errors on the sample are fitted as a + b p (1 - p) with a, b >= 0. Otherwise p counts as correct:
+    the expected squared error is p (1 - p) with the judge. Without the judge it is m (1 - m), with m the mean of p.
+    Systems with a single document are ignored. Raises the errors of `estimate_systems_from_sample`.
     Source: Särndal, Swensson and Wretman 1992, section 3.5 (Poisson sampling); arXiv 2403.03208.
     Example: `forecast_intervals(systems, design="active").margin(120)`.
     """

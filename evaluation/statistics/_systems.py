@@ -21,13 +21,12 @@ DRAWS_PER_PAIR = 100
 EXACT_CLUSTERS = 14
 """Up to this number of clusters, all 2^n flips of signs are enumerated."""
 
-# The first round uses PERMUTATION_DRAWS flips, or DRAWS_PER_PAIR times the number of pairs if that is more, so that
-# even the smallest p can be significant after correction. But then a corrected p of 5 % depends on about five flips,
-# and so on the seed. Therefore pairs near the limit are tested again with more, new flips, unless the limits below
-# allow no more flips than in the first round.
-# Holm's guarantee holds for any level up to 20 %: the number of new flips depends only on the numbers of pairs and
-# clusters, so each new p is a valid permutation p, whatever the result of the first flips was. The pairs that are not
-# tested again stay above 20 %, because they come later in Holm's order.
+# The first round uses PERMUTATION_DRAWS flips, or DRAWS_PER_PAIR per pair if that is more. So even the smallest p can
+# be significant after correction. But then a corrected p of 5 % depends on about five flips, and so on the seed.
+# Therefore pairs near the limit are tested again with more, new flips, unless the limits below allow no more flips than
+# in the first round. Holm's guarantee holds for any level up to 20 %. The number of new flips depends only on the
+# numbers of pairs and clusters, so each new p is a valid permutation p for any result of the first flips. The pairs
+# that are not tested again stay above 20 %, because they come later in Holm's order.
 LOOKED_AT_AGAIN = 0.2
 """Pairs with a corrected p up to this value in the first round are tested again with more, new flips."""
 FRESH_DRAWS_PER_PAIR = 8_000
@@ -95,12 +94,11 @@ def compare_systems(
 ) -> list[PairComparison]:
     """Compare every pair of systems by a paired permutation test on their common sets, with Holm's correction.
 
-    `values[system][set]` is the system's mean within a document set. `clusters[set]` is a group of sets whose signs
-    are flipped together; without clusters, each set is a group of its own. Means are over sets, so a group with more
-    common sets weighs more. All pairs use the same flips, and `draws` sets their number. By default there are two
-    rounds: pairs with a corrected p of at most 20 % in the first round are tested again with more, new flips, and
-    the new p replaces the first. With up to 14 clusters, every test is exact. The result is in the order of the
-    systems.
+    `values[system][set]` is the system's mean within a document set. `clusters[set]` is a group of sets whose signs are
+    flipped together; without clusters, each set is a group of its own. Means are over sets, so a group with more common
+    sets weighs more. All pairs use the same flips, and `draws` sets their number. By default there are two rounds: the
+    second tests pairs with a corrected p of at most 20 % again with more, new flips. The new p replaces the first. With
+    up to 14 clusters, every test is exact. The result is in the order of the systems.
     Raises EvaluationError for a value that is not finite, a set without a cluster or fewer than one flip.
     Example: three systems give three comparisons; each p is corrected for three tests.
     """
@@ -142,11 +140,10 @@ def may_be_best(
     """Return the systems that may have the highest mean; in 1 - `level` of studies the best system is among them.
 
     `values` and `clusters` are as in `compare_systems`. Each system has one one-sided test against all its rivals
-    together, which allows for their correlation. For each rival j, t_j is the sum over clusters of j's differences
-    from the system, divided by the square root of the sum of their squares. Flips of signs give other values of the
-    largest t_j. The system is left out if at most `level` of the flips reach the observed largest t_j. Pairs without
-    a common set or without any difference are not compared. With fewer than five clusters, a level of 5 % leaves no
-    system out.
+    together, which allows for their correlation. For each rival j, t_j is the sum over clusters of j's differences from
+    the system, divided by the root of the sum of squares. Flips of signs give other values of the largest t_j. The
+    system is left out if at most `level` of the flips reach the observed largest t_j. Pairs without a common set or
+    without any difference are not compared. With fewer than five clusters, a level of 5 % leaves no system out.
     Raises EvaluationError for a value that is not finite, a set without a cluster or fewer than one flip.
     Source: Hsu, Constrained simultaneous confidence intervals for multiple comparisons with the best, 1984; with
     the distribution of the maximum by permutation, Westfall and Young, Resampling-based multiple testing, 1993.
@@ -208,8 +205,8 @@ def _pair_columns(
 
 
 def _p_values(columns: Floats, places: Integers, *, draws: int, seed: int | tuple[int, ...]) -> Floats:
-    """Compute the p of each pair: the share of flips whose difference of the two columns' sums is at least as large
-    as the observed difference.
+    """Compute the p of each pair: the share of flips with at least the observed difference between the two columns'
+    sums.
     """
     rows = np.ascontiguousarray(columns.T)
     unflipped = rows.sum(axis=1, keepdims=True)
@@ -253,10 +250,10 @@ def settled_order(
 ) -> frozenset[tuple[str, str]]:
     """Return the pairs of systems that differ at this level after correction, each with the better system first.
 
-    A pair also differs if a chain connects it: if a is better than b and b is better than c, then a is better than c,
-    because the first two statements hold together after correction. Chains use only pairs in which the better system
-    has the higher mean. If the system with the lower mean is better on the common sets, the pair differs as tested, but
-    extends no chain; if a chain gives the opposite order, the chain's order is returned.
+    A pair also differs if a chain connects it: if a is better than b and b is better than c, then a is better than c.
+    The correction allows this, because the first two statements hold together. Chains use only pairs in which the
+    better system has the higher mean. If the system with the lower mean is better on the common sets, the pair differs
+    as tested, but extends no chain. If a chain gives the opposite order, the chain's order is returned.
     Source: simultaneous intervals of ranks from tests of all pairs, Al Mohamad, Goeman and van Zwet, Simultaneous
     confidence intervals for ranks, 2022.
     Example: the order is a, b, c; a is better than b, and b than c. Then a also differs from c.

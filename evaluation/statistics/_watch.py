@@ -1,4 +1,4 @@
-"""Watch a mean over time: alarms at a stated yearly rate, and a judge that is asked the same questions again.
+"""Watch a mean over time: alarms at a stated yearly rate, and a judge's repeated answers to the same checks.
 
 The reference is the first periods of a series, with which the later periods are compared. Anchors are checks that the
 judge answers again in each period.
@@ -18,8 +18,8 @@ from evaluation.errors import EvaluationError
 WINDOWS: Mapping[int, float] = {1: 1 / 6, 3: 1 / 6, 6: 1 / 2, 12: 1 / 6}
 """The numbers of last periods that are compared with the reference, with their shares of the level.
 
-If a period is a week, six weeks have half of the level: to detect a drop that matters, six weeks of answers are usually
-enough, and three are too few.
+If a period is a week, six weeks have half of the level, because six weeks of answers usually suffice to detect a drop
+that matters, and three do not.
 """
 FEWEST_IN_WINDOW = 10
 """A window with fewer documents is not compared."""
@@ -40,8 +40,8 @@ class SampledValue:
     """The judge's value of a document, and sums over its sampled checks.
 
     The judge's value, in [0, 1], is the sum of its answers, each times the check's share of the document. A sampled
-    check counts with its share divided by its inclusion probability: `people` sums people's answers, `judge_again` the
-    judge's answers to the same checks, and `sampled` the shares alone, of which 1 is expected.
+    check counts with its share divided by its inclusion probability. `people` sums people's answers, and `judge_again`
+    the judge's answers to the same checks. `sampled` sums only the shares, with an expected value of 1.
     """
 
     judge: float
@@ -127,11 +127,11 @@ def watch(
 ) -> list[Look | None]:
     """Compare the last periods with the reference at the end of every period; None if no window can be compared.
 
-    `level` is that of one look (`watch_level`); the windows have shares of it. By the union bound, a steady
-    series alarms with at most the stated rate, however often somebody looks. Means are compared at the reference's
-    shares of groups, so a changed mix of groups is no drop; groups with fewer than two documents on either side are
-    left out. p is Student's t with Satterthwaite's degrees of freedom. Documents are independent. A window without
-    variation is not compared.
+    `level` is that of one look (`watch_level`); the windows have shares of it. By the union bound, a steady series
+    alarms with at most the stated rate, for any number of looks. Means are compared at the reference's shares of
+    groups, so a changed mix of groups is no drop. Groups with fewer than two documents on either side are left out. p
+    is Student's t with Satterthwaite's degrees of freedom. Documents are independent. A window without variation is not
+    compared.
     Source: Cochran, Sampling Techniques, 1977, 5.4 (shares of groups); the union bound is Bonferroni's.
     """
     check_confidence(level)
@@ -148,7 +148,7 @@ def watch(
 
 
 def judge_change_p(flips: int, anchors: int, reference_flips: int, reference_answers: int) -> float:
-    """Return the one-sided p-value of Fisher's exact test that more anchors flip now than when asked again before.
+    """Return the one-sided p-value of Fisher's exact test that anchors flip more often now than in the reference.
 
     `flips` of `anchors` verdicts differ from those at the start; while the judge was steady, `reference_flips` of
     `reference_answers` differed. Anchors that flip by chance more often than others make the test conservative.

@@ -8,8 +8,8 @@ from evaluation.errors import InvalidBudget
 
 LengthUnit = Literal["words", "characters", "bytes"]
 
-# Scripts without spaces between words. If the average number of letters between spaces is at most the limit of the
-# script, a tokeniser has split the text into words; running text has far more.
+# Scripts without spaces between words. With at most the script's limit of letters between spaces, on average, a
+# tokeniser has split the text into words. Running text has far more.
 _IDEOGRAPHIC = (
     "\u3005-\u3007\u3041-\u3096\u309d-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U000323af"

@@ -23,7 +23,7 @@ MIN_CLAUSE_CHARACTERS = 8
 _WORD_CHARACTER = re.compile(r"\w")
 _WORD = re.compile(r"\w\S*")
 
-# A single break of these kinds can be a wrapped line within a sentence; several line breaks in a row end a sentence.
+# A single break of these kinds may wrap a line within a sentence. Several line breaks in a row end a sentence.
 _ONE_BREAK = frozenset(("\n", "\r\n", "\r"))
 _GOES_ON = frozenset(",;:-–—'\"’”)")
 _LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
@@ -51,9 +51,9 @@ class Span:
 def sentence_spans(text: str, language: str = "en") -> list[Span]:
     """Split a text into sentences and return their offsets.
 
-    A line break ends a sentence, unless it only wraps a line: then the line has no end mark and the next line continues
-    in lower case. Spans have no surrounding white space, are in order, do not overlap and cover every character except
-    white space. A blank text has no spans. An unknown language uses the English rules.
+    A line break ends a sentence, unless the line has no end mark and the next line continues in lower case. Spans have
+    no surrounding white space, are in order, do not overlap and cover every character except white space. A blank text
+    has no spans. An unknown language uses the English rules.
     Source: the sentencex rules, without their split after "et al. [2004]" and with an additional split after "May.".
     Example: `sentence_spans("One. Two.")` is `[Span(0, 4), Span(5, 9)]`.
     """

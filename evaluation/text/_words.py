@@ -196,8 +196,8 @@ Keys = tuple[tuple[str, int, int], ...]
 
 @cache
 def _reader(code: str) -> Callable[[str], tuple[str, Keys]]:
-    """Build the function that returns the kind of a word and its keys with their offsets and lengths. It does not
-    recognise names.
+    """Build the function that returns the kind of a word and its keys with their offsets and lengths. The function does
+    not recognise names.
     """
     functions = FUNCTION_WORDS.get(code, frozenset())
     negations = NEGATIONS.get(code, frozenset())

@@ -1,4 +1,4 @@
-"""Saving answers to many checks one by one, so that a test controls what each person has seen."""
+"""Saving answers to many checks one by one, so that a test controls the answers that each person has seen."""
 
 from __future__ import annotations
 

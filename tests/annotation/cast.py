@@ -3,7 +3,7 @@
 In the project "harbour", Olga owns, Mona manages, Rex reviews, Cleo adjudicates, Ana and Ben assess, and Vic is a
 viewer. Dan is an outsider: he owns "quarry", which has no other member.
 
-The set "port" has one document of three sentences and a reference of two units; two claims are linked to the first
+The set "port" has one document of three sentences and a reference of two units. Two claims are linked to the first
 unit, one to the second. Two systems, "alder" and "birch", have summaries of two sentences with a target of 20 words.
 The judge says yes, no, yes for alder and no, no, no for birch. The set "bridge" has a reference without claims, one
 summary of each system, and no checks.

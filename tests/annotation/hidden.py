@@ -32,9 +32,9 @@ SAID = ("hidden-said", "hidden-comment", "0.8128")
 OTHERS = ("hidden-reason", "hidden-decision", "hidden-note", "0.6174")
 WORDS = (*SYSTEMS, *SAID, *OTHERS)
 DESK = {"review", "check", "next-check", "checks/next/", "again"}
-"""Where nobody is shown others' answers before their own, whatever their roles."""
+"""Addresses where nobody in any role sees others' answers before giving an own answer."""
 ANSWERS = {"checks/{check}/verdicts/", "checks/answers/"}
-"""A good answer to the check is in the request itself, so others' may come back."""
+"""Addresses that take an answer to the check. Their responses may contain others' answers."""
 
 
 def plant(world: World) -> None:
@@ -69,9 +69,9 @@ def plant(world: World) -> None:
 
 
 def telling(person: str) -> list[str]:
-    """Return what nobody with open work may receive: the words, and public ids that would link summaries across sets.
+    """Return the words, and the ids that link summaries across sets: nobody with open work may receive them.
 
-    Summaries of sets that they are not judging have addresses in the list of units to review, without a system.
+    A summary of a set that the person does not judge has an address in the list of units to review, without a system.
     """
     rows = (System.objects, Comparison.objects, Check.objects)
     judging = Summary.objects.filter(document_set__assignments__assessor__username=person)

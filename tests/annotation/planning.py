@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 PROBABILITIES = (0.95, 0.6, 0.05, 0.3)
-"""The judge's, of the four claims of a set, shifted from set to set and system to system."""
+"""The judge's probabilities for the four claims of a set, shifted by set and system."""
 
 
 def lay_sets(world: World, count: int, *, first: int = 0, summaries: Mapping[str, str] = SUMMARIES) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from annotation.core.permissions import Verb
 
 SCRIPTED = {"acts"}
-"""Addresses that a script of ours posts JSON to."""
+"""Addresses to which our scripts post JSON."""
 
 POSTED = {
     *SCRIPTED,
@@ -80,7 +80,7 @@ ALSO_READ = {
     "judge-profile",
     "new-watch",
 }
-"""Of these GET shows the form, or leads back to it, and POST sends it."""
+"""Routes where GET shows the form, or leads to it, and POST sends the form."""
 
 WEB = {
     "project": Verb.VIEW_PROJECT,
@@ -141,22 +141,22 @@ WEB = {
     **dict.fromkeys(("league-file", "pairs-file", "agreement"), Verb.VIEW_SCORES),
     "judge": Verb.VIEW_SCORES,
 }
-"""What each route of a project asks for."""
+"""The verb that each route of a project needs."""
 
 OWN = {
     **dict.fromkeys(("assess", "assess-source", "judge-unit", "rate"), "ana"),
     **dict.fromkeys(("close-assignment", "take-up-assignment", "give-back-assignment", *SCRIPTED), "ana"),
     **dict.fromkeys(("withdraw-verdict", "withdraw-comment"), "rex"),
 }
-"""Whose row it is, where it is one person's own: others who hold the verb are refused all the same."""
+"""The owner of the row, for rows of one person. Others with the verb are refused."""
 
 NAMED_IN_FORM = {
     *("start-run", "withdraw-verdict", "let-decide", "teach-judge", "reword-claim", "remove-claim"),
 }
-"""Whose row is named in the form: anyone who holds the verb and sends an empty one is told that there is none."""
+"""Routes whose form names the row. A person with the verb who sends an empty form gets 404."""
 
 OF_TEXT_IN_HAND = {"units", "units-of-set", "join-units", "split-unit"}
-"""Closed to anyone who is judging that very text, whatever verbs they hold."""
+"""Routes closed to a person who is judging that text, whatever the person's verbs are."""
 
 OUTSIDE = {
     "projects": False,
@@ -204,4 +204,4 @@ OUTSIDE = {
     "api-schema": False,
     "api-docs": False,
 }
-"""Addresses outside of projects, and whether they are for people signed in alone."""
+"""Addresses outside of projects; True if only signed-in people may use them."""

@@ -11,7 +11,6 @@ ASKS = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 
 
 def statements_of(act: Callable[[], object]) -> list[str]:
-    """Return the statements of an act, in order."""
     with CaptureQueriesContext(connection) as asked:
         act()
     said = (each["sql"].strip() for each in asked.captured_queries)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 HTMX = {"HX-Request": "true"}
 AFTER = ("olga", "cleo", "rex")
-"""Those who review, and so have an answer of their own to give."""
+"""Reviewers, who can give their own answer."""
 OF_ANSWERS = ("only=against", "only=disputed", "only=all&label=no", "only=all&label=yes")
 
 

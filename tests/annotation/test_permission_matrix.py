@@ -40,15 +40,15 @@ from tests.annotation.route_verbs import (
 from tests.annotation.web.places import Ids
 
 LET_IN = (200, 201, 202, 204, 302, 409, 422)
-"""Carried out, or refused for another reason: an unfinished export, an empty form, a run that is over."""
+"""Statuses of requests that were carried out, or refused for another reason than permission."""
 KEPT_OUT = (403, 404)
 WITHOUT_ROWS = {"step", "version", "table"}
-"""Converters that name something found in every project."""
+"""Converters of addresses that need no row."""
 BLIND = "blind"
-"""Ana with every role there is, and open work."""
+"""Ana with every role and with open work."""
 INSIDE = (*MEMBERS, BLIND)
 OPEN_TO_STRANGERS = ("tokens/",)
-"""Routes of the API that are for people who have not signed in yet."""
+"""Routes of the API for people who are not signed in."""
 SITE = admin.site
 
 

@@ -1,5 +1,3 @@
-"""The tasks of the queue."""
-
 from __future__ import annotations
 
 import ast

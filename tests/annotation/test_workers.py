@@ -1,5 +1,3 @@
-"""The list of living workers."""
-
 from __future__ import annotations
 
 import gc

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from annotation.models import Run
 
 AT_ONCE = 8
-"""Calls that the judge takes at the same time."""
+"""The number of calls that the judge answers at the same time."""
 LATENCY = 0.2
 WORKERS, ASSESSORS, REVIEWERS = 2, 4, 2
 PAUSES = {"save": 0.1, "answer": 0.5}

@@ -1,8 +1,8 @@
 """A project of a million checks, and a person who requests the next claim of each queue.
 
 The number of checks is an argument. The program migrates the PostgreSQL of DATABASE_URL, creates 10,000 checks by the
-ORM, and multiplies all rows by statements of the database. It prints the 95th percentile of the milliseconds of each
-queue.
+ORM, and multiplies all rows by statements of the database. The program prints the 95th percentile of the milliseconds
+of each queue.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SETS, CHECKS_A_SET = 40, 250
 REVIEWED, AGAINST = 400, 5
-"""Claims that reviewers answered before all is multiplied; two differ over every fifth."""
+"""Claims with reviewers' answers before the rows are multiplied; two reviewers differ on every fifth."""
 SAMPLED = 2000
 WARM_UP, ASKED = 10, 60
 QUEUES = {
@@ -43,7 +43,7 @@ QUEUES = {
     "people against the judge": "only=against",
 }
 HELD = 30
-"""Claims at the head of each queue that other people have in hand."""
+"""Claims at the head of each queue that other people hold."""
 FORM = "application/x-www-form-urlencoded"
 
 

@@ -1,7 +1,7 @@
 """A run in the application: create rows, start a worker, and wait for the end. The benchmark starts it as a process.
 
-The arguments are the number of document sets and the judge's address (`lexical` for the judge without a server). It
-writes a line of JSON: the seconds of the run, and the number of summaries with a score.
+The arguments are the number of document sets and the judge's address (`lexical` for the judge without a server). The
+process writes a line of JSON: the seconds of the run, and the number of summaries with a score.
 """
 
 from __future__ import annotations

@@ -158,7 +158,6 @@ class SavingDesk(Desk):
         return desk
 
     def save(self) -> None:
-        """Save the next act."""
         self.done += 1
         answer = self.send_act(self.done)
         require(answer, 200)

@@ -4,4 +4,4 @@ import signal
 
 DIE, AHEAD, BACK = signal.SIGRTMIN, signal.SIGRTMIN + 1, signal.SIGRTMIN + 2
 HOUR = 3600
-"""How far a clock jumps, in seconds."""
+"""The number of seconds by which a clock jumps."""

@@ -2,8 +2,8 @@
 
 A study samples its document sets from a population whose mean coverage is known by integration. Claims of a set are
 similarly hard. The judge's probabilities are noisy, biased, and for one system nearly worthless. People answer a random
-sample of two claims per document set and system on average. It is uniform, or has more claims where the judge is
-unsure.
+sample of two claims per document set and system on average. The sample is uniform, or has more claims where the judge
+is unsure.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ STUDIES_OF_SAMPLES = 1_000
 MEANS = (0.03, 0.1, 0.5, 0.9, 0.97)
 SETS_OF_SAMPLES = (30, 60)
 CLAIMS_A_SET = 2
-"""Answers to each system for every document set."""
+"""The number of answers about each system and document set."""
 LEAST, MOST = 94.0, 96.5
 
 SYSTEMS = {"a": 0.6, "b": 0.2, "c": -0.1, "d": -0.5}

@@ -1,7 +1,7 @@
 """The leaderboard of 25 systems over 100 document sets: its computation with 10,000 resamples, and its page.
 
-It uses SQLite, so that processor time includes the work of the database; a busy machine does not change processor
-time.
+The benchmark uses SQLite, so that processor time includes the work of the database. A busy machine does not change
+processor time.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _measure() -> list[Row]:
     name = f"leaderboard, {SETS} document sets x {_study.SYSTEMS} systems"
     kind = Analysis.Kind.LEADERBOARD
     made = min(_spent(lambda: compute(project=project, kind=kind, key="coverage")) for _ in range(TURNS))
-    # This call stores what the page shows.
+    # This call stores the statistics of the page.
     board(project)
     page = 1000 * _page(project)
     return [

@@ -1,5 +1,3 @@
-"""Settings of databases, brokers and keys from the environment."""
-
 import stat
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

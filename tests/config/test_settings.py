@@ -1,5 +1,3 @@
-"""Local, demo and test settings, and the settings that they share."""
-
 import ast
 import os
 from pathlib import Path

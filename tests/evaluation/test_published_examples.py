@@ -2,7 +2,7 @@
 
 Sources: the pages of coverage (Assert LLM Tools), SummarizationMetric (Mastra), SummarizationMetric (DeepEval) and
 CompletenessMetric (Kastrax). A scripted server gives the verdicts that a page names, and the scores must equal the
-page's. If a page contradicts itself, the test says what is computed instead.
+page's. If a page contradicts itself, the test names the computed value.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Test settings: every part is real but fast. tests/conftest.py sets the database and a folder."""
+"""Settings of the tests. tests/conftest.py sets the database and the folder for files."""
 
 from annotation.config import logs
 from annotation.config.settings.base import *

@@ -97,7 +97,7 @@ def read_duc_files(
 
 
 def _see_row(path: PurePosixPath, content: str) -> Row:
-    """The row of a summary with its units, or of a reference."""
+    """Return the row of a summary with its units, or of a reference."""
     if (name := duc_name(path.stem)) is None:
         told = "has a name that does not say whose summary it is. Call it like D061.M.200.J.19.html or"
         raise unreadable(f"{told} D061.P.100.J.27.AP880911-0016.html.")
@@ -120,7 +120,7 @@ def _see_row(path: PurePosixPath, content: str) -> Row:
 
 
 def _pyramid_row(path: PurePosixPath, content: str, pyramids: _Pyramids) -> Row:
-    """The row of a set: its content units are weighted claims, with the answers for an annotated peer."""
+    """Return the row of a set: its content units are weighted claims, with the answers for an annotated peer."""
     read, name = read_ducview(content), duc_name(path.stem)
     if read.peer_text is not None and name is None:
         told = "has a name that does not say whose summary it annotates."

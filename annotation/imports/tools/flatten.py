@@ -18,7 +18,7 @@ from annotation.imports.row import RATER, RATER_NAMES, Mark, NotJson, listed, lo
 
 Values = Mapping[str, Any]
 Rows = dict[str, Any] | list[dict[str, Any]]
-"""A flat row, or a list of them. What people said belongs to the first."""
+"""A flat row, or a list of them. People's answers belong to the first."""
 
 _ERROR = re.compile(
     r"wrong|error|halluc|unsupp|not.?supp|incorrect|false|contradict|trinsic|unfaithful|inconsisten|fabricat|invent|"
@@ -45,7 +45,7 @@ _USERS = ".responses.users"
 _PERSON = {"email", "username", "id", *RATER_NAMES}
 _NOTHING = {"", "null", "none", "na", "n/a", "nan"}
 KEPT = {"annotations", "completions", "predictions"}
-"""Fields of Label Studio to which paths may lead; they are not listed as not read."""
+"""Fields of Label Studio that paths may enter. No remark lists them as unread."""
 ASKS_MARKS = {"XSum hallucinations", "annotated spans"}
 """Titles of tools whose raters are always asked for marks; a rater without a mark found no error."""
 NO_VOTE = "Its rater gives no vote on this summary."
@@ -55,7 +55,7 @@ LEFT_OUT = "They are marked as rejected or ignored, or have no output."
 class Tool(NamedTuple):
     """The layout of a tool: its title, a function that tests a record, and a function that makes rows of it.
 
-    The second function adds what people said to its second argument. If several records make one row, `key` names the
+    The second function adds people's answers to its second argument. If several records make one row, `key` names the
     columns that are equal in them.
     """
 
@@ -427,18 +427,18 @@ def _machine_summaries(values: Values, said: Said) -> Rows:
 
 
 def _is_held(value: object) -> bool:
-    """True for what is neither a number nor missing."""
+    """Return True unless the value is a number or missing."""
     return not isinstance(value, int | float | None)
 
 
 def _columns_of_rating(values: Values) -> list[str]:
-    """The columns of criterion, value and rater in a table; "" for one that it lacks."""
+    """Return the columns of criterion, value and rater in a table; "" for one that it lacks."""
     there = {plain(name): name for name in values}
     return [next(filter(None, map(there.get, n)), "") for n in (_CRITERION, _VALUE, GENERAL["rater"])]
 
 
 def _are_rating_rows(values: Values) -> bool:
-    """True for a row of one rating: it has a rater, or else a common criterion, since metrics have such rows, too."""
+    """Return True for a row of one rating, which has a rater or a common criterion. Rows of metrics have neither."""
     what, how, who = _columns_of_rating(values)
     return bool(what and how and (who or plain(str(values[what])) in CRITERIA))
 

@@ -115,7 +115,7 @@ class Command(BaseCommand):
                 self.say(f"Some of the sample could not be judged: {progress.failures[0].error}")
             answer_harbour(project)
             self.say(f"Judged {progress.summaries_done} summaries in {time.monotonic() - started:.1f} s.")
-        # Compute an outdated leaderboard in this fork, which frees its memory when it ends. A worker would keep it.
+        # Compute an outdated leaderboard in this fork, whose end frees the memory. A worker would keep the memory.
         recompute(project=project, kind=Analysis.Kind.LEADERBOARD, key=RANKED)
         shown, _ = opening_board(project)
         if shown is not None:

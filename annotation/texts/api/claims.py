@@ -76,9 +76,9 @@ class ClaimReword(_OfClaim):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Replace a claim by one with another wording. Returns the new claim, whose checks have no answers.
 
-        Refused with code `newer_claims` and both versions if the claim has been reworded or removed meanwhile; with
-        `sampled` while a random sample waits for an answer to the claim; with `decided` if an adjudicator decided on
-        the claim and the caller may not adjudicate.
+        Refused with code `newer_claims` and both versions if the claim has been reworded or removed meanwhile. The code
+        is `sampled` while a random sample waits for an answer to the claim. It is `decided` if an adjudicator decided
+        on the claim and the caller may not adjudicate.
         """
         claim, asked = self.claim(), self.body(Rewording)
         return Response(ClaimRow(change_claims.reword_claim(claim=claim, by=self.person, **asked)).data)

@@ -102,8 +102,8 @@ def found_passages(claim: str, texts: Sequence[str]) -> list[int]:
 
 
 def shown_places(count: int, interesting: Collection[int], *, whole_text: bool) -> list[int]:
-    """Return the places, from 0, of passages to show: all passages of a short text, otherwise the passages near
-    interesting ones, or the first WHOLE_TEXT_UP_TO passages if none is interesting.
+    """Return the places, from 0, of passages to show: all with `whole_text` or of a short text, otherwise those near
+    interesting passages. If none is interesting, return the first WHOLE_TEXT_UP_TO places.
     """
     if whole_text or count <= WHOLE_TEXT_UP_TO:
         return list(range(count))

@@ -210,7 +210,6 @@ CLAIMS = List(
 
 
 def claims_of(claim_set: ClaimSet) -> list[Claim]:
-    """Load the claims of a claim set, in order."""
     return list(Claim.objects.filter(claim_set=claim_set).select_related("unit").order_by("position"))
 
 

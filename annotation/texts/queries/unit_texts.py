@@ -1,8 +1,7 @@
 """The units of a summary, for people who review the segmentation.
 
-People who are blind see no system names. Units of document sets that a person has open as an assessor are hidden
-from this person, because assessors see a reference only after the first questions, and must not change units that they
-are judging.
+People who are blind see no system names. Units of document sets that a person has open as an assessor are hidden from
+this person. Assessors see a reference only after the first questions, and must not change units that they are judging.
 """
 
 from __future__ import annotations
@@ -160,7 +159,7 @@ _ANSWERS: tuple[tuple[type[Model], tuple[str, ...]], ...] = (
 
 
 def judged_summaries(keys: Iterable[int]) -> set[int]:
-    """Select the summaries that have an answer of a person or judge, or a computed value."""
+    """Return the keys of the summaries that have an answer of a person or judge, or a computed value."""
     wanted = set(keys)
     found: set[int] = set()
     # Run a query per path: paths joined by OR would read the rows of other projects.

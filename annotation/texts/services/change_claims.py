@@ -90,12 +90,11 @@ def add_claim(*, owner: ClaimOwner, by: User | None, text: str, unit: int | None
 def reword_claim(*, claim: Claim, by: User | None, text: str) -> Claim:
     """Replace a claim by one with another wording; unit, weight and comparisons stay.
 
-    A person who answered the old wording, or saw others' answers to it, is not blind to the new wording. Raises
-    Invalid if the wording is empty, too long, unchanged (ignoring white space and punctuation at the ends) or equal
-    to another claim of the text. Raises Conflict if the claim was removed meanwhile (`newer_claims`), if a random
-    sample waits for an answer to the claim (`sampled`), or if the claim replaces a judged unit (`judged`). Raises
-    NotAllowed if the person may not change claims, or if an adjudicator decided on the claim and the person may not
-    adjudicate (`decided`).
+    A person who answered the old wording, or saw others' answers to it, is not blind to the new wording. Raises Invalid
+    if the wording is empty, too long, equal to another claim of the text, or unchanged except for white space and
+    punctuation at the ends. Raises Conflict if the claim was removed meanwhile (`newer_claims`), still needs an answer
+    in a random sample (`sampled`), or replaces a judged unit (`judged`). Raises NotAllowed if the person may not change
+    claims, or if an adjudicator decided on the claim and the person may not adjudicate (`decided`).
     """
     words = claim_words(text)
     owner, claims = _begin(claim, by, yours=words)

@@ -64,7 +64,7 @@ class OpenAIJudge:
     """An LLM at an OpenAI-compatible server: OpenAI itself, vLLM, Ollama, a gateway.
 
     The judge reads nothing from the environment. It asks once more about items without a usable answer.
-    - `api_key`: None sends no key, for local servers
+    - `base_url`, `api_key`: None means OpenAI's address, and no key (for local servers)
     - `temperature`, `seed`: requests do not contain them if they are None
     - `store`: the store of answered calls; the default is a store in memory
     - `http_client`: must belong to the event loop that uses the judge; the judge does not close it
@@ -150,14 +150,14 @@ class OpenAIJudge:
     def again(self, token: str) -> "OpenAIJudge":
         """Return a copy of the judge that asks stored questions again, under call keys with the token.
 
-        It shares connections and limits with the judge.
+        The copy shares connections and limits with the judge.
         """
         twin = self.with_prompts({})
         twin._identity = canonical([self._identity, token])
         return twin
 
     def with_prompts(self, prompts: Mapping[Step, Prompt]) -> "OpenAIJudge":
-        """Return a copy of the judge with other prompts; it shares store, connections, limits and signature."""
+        """Return a copy of the judge with other prompts; the copy shares store, connections, limits and signature."""
         twin = copy(self)
         twin._caller = self._calls()
         twin._prompts = {**self._prompts, **prompts}
@@ -171,9 +171,9 @@ class OpenAIJudge:
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
         """Read the requested claims, questions with the source's answers, and topics, in one call if they fit.
 
-        Otherwise each call has at most `claims_per_call` units and questions. If source, reference and questions
-        exceed the context, each window of the reference gets a call, and each window of the source gets a call per
-        chunk of questions. A question is answered yes if any window answers yes. Each window generates its share of
+        Otherwise each call has at most `claims_per_call` units and questions. If source, reference and questions exceed
+        the context, each window of the reference gets a call. Each window of the source gets a call per chunk of
+        questions. A question is answered yes if any window answers yes. Each window generates its share of
         `n_questions`.
         """
         items = ReadItems(request)

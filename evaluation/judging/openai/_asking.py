@@ -29,7 +29,7 @@ _A_co = TypeVar("_A_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Answered(Generic[_A_co]):
-    """The answer to one item; None with a reason if there is none."""
+    """The answer to one item, or None with a reason. `call` is the key of the stored call."""
 
     answer: _A_co | None
     reason: str
@@ -72,7 +72,7 @@ async def ask(
 ) -> dict[_K, Answered[_A]]:
     """Ask about items, and once more about items without a usable answer. Return the answer to each item.
 
-    `first` is 2 if another question has asked about the items already; then they are asked about only once. Stored
+    `first` is 2 if another question has already asked about the items; then this one asks only once. Stored
     replies of earlier passes are used first.
     """
     answered: dict[_K, Answered[_A]] = {}

@@ -1,4 +1,4 @@
-"""Calls to a chat-completions service. They are stored, paced, and retried after temporary faults."""
+"""Call a chat-completions service: store replies, limit the pace, and retry after temporary faults."""
 
 import asyncio
 import hashlib
@@ -165,7 +165,7 @@ class Caller:
                 session.first.release()
 
     async def _fetch(self, session: _Session, key: str, request: _Request) -> StoredCall:
-        """Ask in the best format that the server is not known to reject, and remember formats that it rejects now."""
+        """Ask in the best format that the server is not known to reject, and record the accepted format."""
         reply: Reply | None = None
         rejection: Rejected | None = None
         body: dict[str, Any] = {}
@@ -274,8 +274,8 @@ class Caller:
         likely = self._reply_tokens / self._replies if self._replies else limits.max_tokens / EXPECTED_SHARE
         expected = price.of(prompt_tokens, round(likely))
         broken = Usage(cost=price.of(prompt_tokens, 0), broken_calls=1)
-        # Reserve money before a slot. Otherwise a call that waits for money would hold the slot of a call that could
-        # free money.
+        # Reserve money before a slot. Otherwise a call that waits for the budget would occupy the slot of a call
+        # that could free some of it.
         async with _reserved(self._settings.budget, expected) as bill, session.slots:
             try:
                 reply = await self._timed(session, body)

@@ -110,7 +110,7 @@ def over_windows(parts: Iterable[Mapping[_K, Answered[Any]]], item: _K) -> Answe
 def align_question(
     source: Text, summary: Text, worded: Sequence[int], instruction: str
 ) -> Question[int, tuple[tuple[str, Answer | None], ...]]:
-    """Build the question that asks for a summary's claims by unit and checks each against the source."""
+    """Build the question that asks for a summary's claims by unit, each with a check against the source."""
     pieces, units = list(source.numbered_units()), list(summary.numbered_units())
     everything = set(worded)
     count = len(source.unit_spans)
@@ -300,8 +300,8 @@ class ReadItems:
 class CoverItems:
     """The items of a `CoverRequest` under their ids in the prompt.
 
-    Claims, questions, topics and criteria are numbered (c1, q1, t1, r1). A request in the step `check_supported` has
-    either only claims, and then its `summary` is the source, or only criteria, which are read with the text `beside`.
+    Claims, questions, topics and criteria are numbered (c1, q1, t1, r1). In the step `check_supported`, a request has
+    only claims, with the source as its `summary`, or only criteria with the text `beside`.
     """
 
     def __init__(self, request: CoverRequest, step: Step = "cover_summary") -> None:

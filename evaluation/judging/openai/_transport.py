@@ -231,12 +231,12 @@ class Service:
 
         Raises Transient, Rejected or Denied; their messages contain no secrets.
         """
-        # Surrogates, which could not be encoded, have been replaced by the caller.
+        # The caller has replaced surrogates, which cannot be encoded.
         request = canonical(body)
         started = time.perf_counter()
         try:
-            # Post directly. The package's own method for completions takes longer than the rest of a call, because it
-            # copies the body field by field and builds models of the reply.
+            # Post directly. The package's own method copies the body field by field and builds models of the reply,
+            # which takes longer than the rest of a call.
             response = await self._client.post(
                 "/chat/completions", cast_to=httpx2.Response, content=request.encode()
             )

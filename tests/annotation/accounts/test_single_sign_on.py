@@ -55,7 +55,7 @@ def led_to(issuer: str) -> dict[str, object]:
 
 
 def signs_on(provider: Provider, sub: str, *, client: Client | None = None, **form: str) -> HttpResponse:
-    """Sign on at the provider and return, in one browser."""
+    """Sign on at the provider in one browser, and return the last response."""
     client = client or Client()
     page = client.post(BEGIN, form)
     assert page.status_code == 200, page.content.decode()

@@ -1,5 +1,3 @@
-"""The fingerprint of the inputs of statistics."""
-
 from __future__ import annotations
 
 import pytest

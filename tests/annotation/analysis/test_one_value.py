@@ -38,7 +38,7 @@ SCORES = ("coverage", "alignment")
 PLAIN = re.compile(r"<[^>]*>")
 
 
-# How people answered -----------------------------------------------------------------------------------------------
+# The ways of answering ---------------------------------------------------------------------------------------------
 
 
 def sampled(world: World, chance: random.Random, side: str, share: float) -> Sample:
@@ -121,7 +121,7 @@ def add_a_system_with_gaps(world: World, chance: random.Random) -> None:
             )
 
 
-# What each view says -----------------------------------------------------------------------------------------------
+# The values of each view --------------------------------------------------------------------------------------------
 
 Said = dict[tuple[str, str], str]
 """Means by system and score: in percent on pages, with three decimals elsewhere."""

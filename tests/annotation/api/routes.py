@@ -35,7 +35,7 @@ class Route:
     verbs: tuple[Verb, ...]
     body: Mapping[str, object] = field(default_factory=dict, hash=False)
     owner: str = ""
-    """Whose row it is, where it is one person's own: others who hold the verb are refused all the same."""
+    """The owner of the row, if it belongs to one person. The API refuses others with the verb."""
 
     def address(self, ids: Mapping[str, str], *, slug: str = "harbour") -> str:
         return PREFIX + self.path.format(slug=slug, **ids)

@@ -110,7 +110,7 @@ def test_no_answer_holds_a_primary_key(world: World, ids: dict[str, str], client
         if route.method == "get" and not route.owner:
             answer = send(client, route, ids)
             if "json" not in answer.headers["Content-Type"]:
-                continue  # a file, whose columns the tests of exports know
+                continue  # a file: the tests of exports check its columns
             for name, value in keys(answer.json()):
                 assert name not in ("pk", "_id"), route
                 assert not (name == "id" or name.endswith("_pk")) or isinstance(value, str), route

@@ -160,7 +160,7 @@ def test_a_run_without_worker_is_not_waited_for_without_end(server: Coverdict) -
         run.refresh().wait()
 
 
-# What is repeated
+# Repeated requests
 
 
 class Moody(BaseHTTPRequestHandler):

@@ -1,5 +1,3 @@
-"""Projects, document sets, summaries, claims, scores and judges in the API: contents and filters."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Generated requests from the API's description: none breaks the server, and every answer is one that is described.
+"""Generated requests from the API's description: none breaks the server, and the description covers every answer.
 
 Every run sends the same few requests; `make bench ONLY=made-up` sends more.
 """
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 EXAMPLES = int(os.environ.get("MADE_UP_EXAMPLES", "4"))
-"""Requests to each operation that takes input, some of the shape described and some not."""
+"""The number of requests to each operation with input. Some of the requests are invalid."""
 BLIND = "blind"
-"""Ana, who holds open assessor work, with every role."""
+"""Ana with every role and with open work."""
 PEOPLE = ("olga", "mona", "rex", "cleo", "ana", "vic", BLIND)
 PARTS = 4
-"""Tests that the operations are dealt to, so that processes can share them."""
+"""The number of tests that share the operations, so that several processes can run them."""
 CHECKS = [
     not_a_server_error,
     status_code_conformance,

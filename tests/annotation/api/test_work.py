@@ -1,5 +1,3 @@
-"""An assessor's work, runs and exports in the API."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

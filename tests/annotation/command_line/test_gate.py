@@ -258,7 +258,7 @@ def test_a_cap_leaves_summaries_unscored_and_nobody_can_tell(
     llm_server: LLMServer, release: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ("--fail-under", "alignment=.9", "--price", "1,2")
-    # The first call is expected to cost its prompt and a tenth of 4,000 reply tokens, about 0.0013; later calls are
+    # The first call is expected to cost its prompt and a tenth of 4,000 reply tokens, about 0.0013. Later calls are
     # expected to cost as much as earlier ones, 0.0004.
     assert asked(llm_server, release, *words, "--max-cost", "0.0015") == 4
     assert 0 < len(llm_server.calls) < 6

@@ -1,5 +1,3 @@
-"""Adding a member from the shell."""
-
 import io
 
 import pytest

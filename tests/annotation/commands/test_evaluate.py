@@ -1,5 +1,3 @@
-"""The command `manage.py evaluate`."""
-
 from __future__ import annotations
 
 import io

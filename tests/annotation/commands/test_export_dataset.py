@@ -1,5 +1,3 @@
-"""The command `export_dataset`."""
-
 import json
 from io import StringIO
 from pathlib import Path

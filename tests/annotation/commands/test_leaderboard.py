@@ -1,5 +1,3 @@
-"""The command `leaderboard`."""
-
 import json
 from io import StringIO
 

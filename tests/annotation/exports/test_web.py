@@ -1,5 +1,3 @@
-"""Requesting, watching and deleting an export."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

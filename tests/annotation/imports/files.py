@@ -82,7 +82,7 @@ def refusal_of(path: Path, **choices: Any) -> str:
 
 
 def claims_of(one: SetData) -> list[Claim]:
-    """The claims of a set's references or documents."""
+    """Return the claims of a set's references or documents."""
     return [claim for claims in one.claims.values() for claim in claims]
 
 

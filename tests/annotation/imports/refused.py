@@ -1,5 +1,3 @@
-"""An import with a refused row."""
-
 from __future__ import annotations
 
 import tempfile

@@ -1,5 +1,3 @@
-"""Imports through the API."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

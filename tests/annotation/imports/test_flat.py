@@ -171,7 +171,7 @@ def test_a_repeated_row_may_bring_the_reference(tmp_path: Path) -> None:
 
 
 def test_references_are_a_list_of_references(tmp_path: Path) -> None:
-    """As in docs/columns.md, also if only a later row has several references."""
+    """References have the ids "1", "2" and so on, also if only a later row has several."""
     several = row(document_id="d2", reference=..., references=["Rain.", "Trams."])
     reading = read_dataset(jsonl(tmp_path, row(reference=...), several))
     assert list(reading.dataset.sets["d2"].references) == ["1", "2"]

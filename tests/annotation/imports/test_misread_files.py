@@ -1,4 +1,4 @@
-"""Files of shapes that earlier versions misread: the resulting texts, raters and systems, or the refusal."""
+"""Files of unusual shapes: the resulting texts, raters and systems, or the refusal."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_pairs_whose_systems_change_places_are_refused(tmp_path: Path, one: str,
 
 
 def test_a_header_inside_a_file_is_a_problem(tmp_path: Path) -> None:
-    """Files that are joined have one above each part."""
+    """Joined files have a header above each part."""
     header, row = "id,article,model,output\n", f"d1,{DOCUMENT},alder,{LATE}\n"
     reading = read_dataset(raw(tmp_path, header + row + header + row.replace("alder", "birch"), "rows.csv"))
     assert [(one.line, one.reason) for one in reading.problems.kept] == [

@@ -27,7 +27,7 @@ SPAN = {"start": 19, "end": 23, "text": "June"}
 
 
 def result(kind: str, name: str, **value: Any) -> dict[str, Any]:
-    """An answer of Label Studio."""
+    """Return an answer of Label Studio."""
     return {"from_name": name, "to_name": "summary", "type": kind, "value": value}
 
 

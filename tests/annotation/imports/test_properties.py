@@ -144,6 +144,6 @@ def _imported(project: Project, path: Path) -> ImportReport | None:
     try:
         return import_dataset(project=project, path=path, by=None, skip_invalid=True)
     except ImportRefused:
-        # The file contradicts the project. A Conflict is not caught, because its message would name another person, and
-        # nobody else is here.
+        # The file contradicts the project. Do not catch Conflict: nobody else works on the project, so it
+        # would be a fault.
         return None

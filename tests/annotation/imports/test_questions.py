@@ -1,5 +1,3 @@
-"""Questions in a file: as a list, as JSON or one per line, and invalid lists."""
-
 from __future__ import annotations
 
 import json

@@ -1,4 +1,4 @@
-"""Files that are easy to misread: command, API and gate read each correctly, or refuse it and say what to do."""
+"""Files that are easy to misread: command, API and gate read each correctly, or refuse it with advice."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ GAPS = {
     "questions": "nan",
     "document": " n/a ",
 }
-"""By field what tables hold in place of an empty cell."""
+"""Marks for an empty cell, by field."""
 
 
 def with_gap(field: str, gap: str) -> str:

@@ -1,7 +1,7 @@
 """A process that asks a judge one question on demand: `python -m tests.annotation.judging.asking`.
 
-Its arguments are the judge's name and the seconds after which a silent process loses its claim. It writes "ready",
-waits for a line, asks, and writes the label.
+Its arguments are the judge's name and the seconds after which a silent process loses its claim. The process writes
+"ready", waits for a line, asks, and writes the label.
 """
 
 from __future__ import annotations

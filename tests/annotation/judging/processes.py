@@ -21,7 +21,7 @@ COMMAND_SECONDS = 180
 def workers(environment: Mapping[str, str], count: int = 1) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Run workers within the with block; all of them have reported when the block begins.
 
-    They are killed at its end, because Celery takes seconds to stop.
+    The workers are killed at the end of the block, because Celery takes seconds to stop.
     """
     before = Worker.objects.count()
     processes = [

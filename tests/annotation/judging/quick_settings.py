@@ -1,4 +1,4 @@
-"""Test settings for workers, whose deaths are noticed soon."""
+"""Test settings with short leases, so that other processes soon notice a worker's death."""
 
 from annotation.config.settings.test import *  # noqa: F403
 

@@ -24,7 +24,7 @@ MILL, HURT, JUNE = "The mill burned down at night.", "Nobody was hurt.", "A new 
 TEXT = f"{MILL} {HURT} {JUNE}"
 KEY = "sk-a-key-that-nobody-may-see"
 OTHERWISE = {("one", JUNE): "no", ("two", HURT): "no", ("two", JUNE): "unsure"}
-"""What the two models say instead of yes, by model and claim."""
+"""The labels other than yes, by model and claim."""
 
 
 def otherwise(call: Call) -> Fault | None:

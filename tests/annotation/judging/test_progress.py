@@ -1,5 +1,3 @@
-"""The progress of a run."""
-
 from __future__ import annotations
 
 from datetime import timedelta

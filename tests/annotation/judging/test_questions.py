@@ -1,4 +1,4 @@
-"""Given questions in a run: how many more are generated, what is asked, and how many calls are needed."""
+"""Given questions in a run: the number of generated questions, the requests, and the number of calls."""
 
 from __future__ import annotations
 

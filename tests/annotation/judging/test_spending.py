@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def priced(llm_judge: Judge) -> Judge:
-    """A judge that costs 2 per million prompt tokens and 8 per million reply tokens, with up to 100 reply tokens, one
-    call at a time.
+    """A judge that costs 2 per million prompt tokens and 8 per million reply tokens. It makes one call at a time, with
+    up to 100 reply tokens.
     """
     Judge.objects.filter(pk=llm_judge.pk).update(
         prompt_price=2.0, completion_price=8.0, max_tokens=100, concurrency=1

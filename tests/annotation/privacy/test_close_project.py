@@ -1,5 +1,3 @@
-"""Archiving, deleting, restoring and permanently removing projects."""
-
 from __future__ import annotations
 
 from datetime import timedelta

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 ANSWERS = {"alder": ("yes", "no", "yes"), "birch": ("no", "yes", "no")}
 NAMED = "quillmaster"
-"""A name that no text of the tests holds by itself."""
+"""A name that no other text of the tests contains."""
 
 
 @pytest.fixture

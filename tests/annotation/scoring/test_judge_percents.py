@@ -1,5 +1,3 @@
-"""A judge's verdicts as percents."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""The options of a select."""
-
 from __future__ import annotations
 
 from annotation.templatetags.choices import options

@@ -152,7 +152,7 @@ def test_page_api_command_and_metrics_say_the_same(world: World, mona: Client, c
     said, code = command("--check")
     assert code == 3
     assert said.startswith(f"live: {report['sentence']}")
-    # This is the mean of the newest period that has one.
+    # The mean is that of the newest period with a mean.
     mean = next(each["mean"] for each in reversed(report["scores"][0]["points"]) if each["mean"] is not None)
     figures = as_text().decode()
     assert (

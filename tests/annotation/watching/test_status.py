@@ -1,5 +1,3 @@
-"""The page *Status*."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

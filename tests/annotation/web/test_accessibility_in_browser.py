@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 PAGES = sorted({str(route.name) for route in project_urls} - POSTED - NOT_PAGES)
 ANAS = ("assess", "work")
-"""Pages of these names are opened by the assessor; the others by the owner."""
+"""Pages that the assessor opens; the owner opens the others."""
 
 WIDTHS = (390, 820, 1280, 1920) if os.environ.get("EVERY_WIDTH") else (1280,)
 

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.slow
 
 SETS, SYSTEMS, CLAIMS = 800, 5, 10
 MOST_ROWS = 2_000
-"""The small project has fewer rows of any kind; a statement that touches more reads those of others."""
+"""The small project has fewer rows of any kind, so a statement that touches more reads rows of others."""
 OF_THE_INSTALLATION = ("FROM django_", "FROM auth_", "FROM axes_", "pg_")
 
 

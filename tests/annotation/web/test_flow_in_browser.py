@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db(transaction=True)
 
 UNREAD_MS = 350
-"""A claim takes no answer before it can have been read."""
+"""A claim takes no answer before this time has passed."""
 
 
 def sign_in(page: Page, name: str) -> Page:

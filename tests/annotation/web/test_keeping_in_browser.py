@@ -155,7 +155,7 @@ def test_what_waits_outlives_the_page(world: World, desk: Desk) -> None:
     page.locator("#saved", has_text="Not saved yet: 4").wait_for()
     page.route("**/acts/", lambda route: route.abort())
     page.reload()
-    # The form shows again what the server has not received.
+    # The form shows the acts again that the server has not received.
     page.locator("#progress", has_text="3 of 6").wait_for()
     page.locator("#saved", has_text=WAITING).wait_for()
     assert page.locator("[data-summary='1'] .chip").count() == 1

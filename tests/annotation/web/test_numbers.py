@@ -1,5 +1,3 @@
-"""Whole numbers in forms: each is at most what a column can store, and no number of digits causes an error."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pyte
 
 MOST_CLICKS = 25
 RATED = 3
-"""The summaries that each person rates, by keys alone."""
+"""The number of summaries that each person rates by keyboard."""
 
 
 def through(page: Page, clicks: Clicks, group: str, door: str) -> None:

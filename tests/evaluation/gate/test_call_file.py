@@ -1,5 +1,3 @@
-"""Calls stored in a file."""
-
 import asyncio
 import sqlite3
 from dataclasses import replace

@@ -33,7 +33,7 @@ def text(count: int, of: str = "town") -> Text:
 
 
 SHORT, LONG = 3, 160
-"""So many sentences fit easily, or fill the context twice over."""
+"""Numbers of sentences that fit easily, or fill the context twice."""
 
 
 @pytest.fixture(params=[("json_schema", "json_object"), ()], ids=["schema", "plain text"])

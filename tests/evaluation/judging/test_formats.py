@@ -69,7 +69,7 @@ def test_where_the_first_fails_the_next_goes_ahead(judge_of: JudgeMaker, llm_ser
         return outcomes
 
     failed, *answered = asyncio.run(each())
-    # The judge refuses the second request in a reply of the best format, so the format is known.
+    # The refusal is a reply in the best format, so the format is known.
     assert isinstance(failed, JudgeUnavailable)
     assert answered == [None, "no", "no"]
 

@@ -1,4 +1,4 @@
-"""Criteria as values, and the packs of published questions"""
+"""Criteria as values, and the packs of published questions."""
 
 import pytest
 

@@ -1,5 +1,3 @@
-"""Conciseness, redundancy and topic preservation."""
-
 import pytest
 
 from evaluation import conciseness, redundancy, topic_preservation

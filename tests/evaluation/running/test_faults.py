@@ -1,7 +1,7 @@
 """Every known fault of a server or network, in each of the three calls of an evaluation.
 
-Replies that can be understood without doubt are repaired; others are requested once more; what is still missing is
-unscored with its reason. Failed connections and busy servers are tried again; a refused key ends the run.
+Replies that can be understood without doubt are repaired; others are requested once more; missing answers are unscored
+with their reason. Failed connections and busy servers are tried again; a refused key ends the run.
 """
 
 import json

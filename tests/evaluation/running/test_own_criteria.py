@@ -45,8 +45,8 @@ def test_a_criterion_of_ones_own_is_a_score(judge_of: JudgeMaker, llm_server: LL
     assert result.details.ratings["tone"].confidence == 0.9
     assert result.reasons["tone"] == "fair"
     assert "criteria:" in result.signature
-    # One call extracts the claims of the reference, one covers it and rates both criteria about the summary alone,
-    # and each further text needs one call.
+    # One call extracts the claims of the reference. One covers it and rates both criteria about the summary alone. Each
+    # further text needs one call.
     assert len(llm_server.calls) == 4
 
 

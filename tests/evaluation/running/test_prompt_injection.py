@@ -1,7 +1,7 @@
 """Prompt injection: an LLM that obeys a text can only change the answers about that text.
 
-The server obeys blindly: if a text contains "REPLY:", it answers with what follows. No form of request can prevent
-this. But ids, claims and units must stay ours, and no other summary and no other document set may be affected.
+The server obeys blindly: if a text contains "REPLY:", it answers with the words that follow. No form of request can
+prevent this. But ids, claims and units must stay ours, and no other summary and no other document set may be affected.
 """
 
 import json

@@ -1,5 +1,3 @@
-"""The adjudicators' queue, and the page of one dispute: deciding, withdrawing, and hidden names."""
-
 from __future__ import annotations
 
 import re

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db(transaction=True)
 
 CALM_MS = 450
-"""So long the digits of a burst are not taken for answers to the next dispute."""
+"""The digits of a burst do not answer the next dispute within this time."""
 
 
 def disagree(world: World) -> None:

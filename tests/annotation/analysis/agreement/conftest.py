@@ -1,5 +1,3 @@
-"""Answers for the tests of agreement and of judges."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

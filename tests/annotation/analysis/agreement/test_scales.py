@@ -1,5 +1,3 @@
-"""The scales of a project and their ratings."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""Estimates of alignment."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

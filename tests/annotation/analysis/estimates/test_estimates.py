@@ -199,8 +199,8 @@ def test_of_exactly_these_documents_intervals_are_narrower_and_the_caption_says_
     for name, average in these.averages.items():
         other = like.averages[name]
         assert average.mean == other.mean
-        # Each document has one claim, and 45 of 60 are answered. The error for exactly these documents is the error
-        # for documents like these times the square root of 1 - 45 / 60; with a judge this is approximate.
+        # Each document has one claim, and 45 of 60 are answered. The error for exactly these documents is the error for
+        # documents like these times sqrt(1 - 45 / 60). With a judge this is approximate.
         assert (average.high - average.low) / (other.high - other.low) == pytest.approx(0.5, abs=0.12)
     scores = {
         name: dict.fromkeys((*RANKABLE, "human_share"), average) for name, average in these.averages.items()

@@ -143,7 +143,7 @@ def test_verdicts_come_in_order_with_what_their_author_knew(world: World) -> Non
     assert (judge.who, judge.kind, judge.label, judge.had_seen) == ("lexical", "judge", "no", None)
     assert (blind.label, blind.had_seen, blind.confidence, blind.is_withdrawn) == ("yes", False, 0.8, True)
     assert (seen.label, seen.had_seen, seen.error, seen.evidence) == ("no", True, "Hallucination", (2,))
-    # It is unknown what the author of an imported verdict had seen.
+    # An imported verdict does not tell which answers its author had seen.
     assert (imported.who, imported.kind, imported.had_seen) == ("gold.jsonl", "import", None)
 
 

@@ -1,5 +1,3 @@
-"""The summaries of a document set side by side."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -66,8 +64,8 @@ def test_a_claim_marks_its_own_words_or_its_unit_or_nothing() -> None:
     assert marked(text, [nowhere]) == (Piece(text),)
     assert marked(text, [own]) == (Piece("It opens. "), Piece("It closes in May", (own,)), Piece(", late."))
     assert [piece.verbatim for piece in marked(text, [own])] == [None, own, None]
-    # The text does not contain the words of `whole`, so this claim marks its unit, which contains the words of `own`:
-    # both claims are in one piece. `nowhere` has neither words in the text nor a unit, so it marks nothing.
+    # The text does not contain the words of `whole`, so this claim marks its unit. The unit contains the words of
+    # `own`: both claims are in one piece. `nowhere` has neither words in the text nor a unit, so it marks nothing.
     both = marked(text, [whole, own, nowhere])
     assert both == (Piece("It opens. "), Piece("It closes in May, late.", (own, whole)))
     assert both[1].verbatim is None

@@ -114,7 +114,7 @@ LATE_YES, ONE_OF_FOUR, ALL_WRONG = (
 @pytest.mark.parametrize(
     ("kind", "said", "trust"),
     [
-        # The judge is right on 39 of 40, while always yes would be right on 20; it says yes once too often, which may
+        # The judge is right on 39 of 40, while always yes would be right on 20. It says yes once too often, which may
         # be chance.
         ("all", [RIGHT] * 9 + [LATE_YES], "yes"),
         # The judge is right on 34 of 40, and says yes too often in 6 of 10 sets.

@@ -1,5 +1,3 @@
-"""The leaderboard's averages, by hand."""
-
 import json
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Closing an assignment: what it requires, and what counts afterwards."""
+"""Closing an assignment: the conditions, and the answers that count afterwards."""
 
 import pytest
 

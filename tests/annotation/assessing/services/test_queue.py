@@ -1,4 +1,4 @@
-"""The queue of sets: who gets which set, and that no set gets more assessors than the project requires."""
+"""The queue gives each set to no more assessors than the project requires."""
 
 from __future__ import annotations
 

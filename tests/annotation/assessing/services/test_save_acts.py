@@ -152,7 +152,7 @@ def test_each_answer_on_a_summary_has_its_versions(world: World) -> None:
     assert Rating.objects.count() == 2
 
 
-# What is refused
+# Refusals
 
 
 @pytest.mark.parametrize(

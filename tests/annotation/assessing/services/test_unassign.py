@@ -57,7 +57,7 @@ def test_what_is_submitted_cannot_be_taken_away(world: World) -> None:
     assert refused.value.code == "closed"
 
 
-# Who could see
+# People who could see answers
 
 
 @pytest.mark.parametrize("is_started", [True, False], ids=["started", "untouched"])

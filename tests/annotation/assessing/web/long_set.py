@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 THINGS = ("ferry", "wall", "quay", "crane", "bridge", "light", "gate", "mole", "dock", "boom")
 JUDGED = {"alder": "yes", "birch": "no"}
-"""What the judge says of every claim, by system."""
+"""The judge's label of every claim, by system."""
 
 
 def add_long_set(world: World) -> DocumentSet:

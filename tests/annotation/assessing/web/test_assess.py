@@ -1,5 +1,3 @@
-"""An assessor's own work: the list of sets, the SEE form, its acts, and closing a set."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db(transaction=True)
 
 CALM_MS = 600
-"""Longer than digits are left out after the reference has come up."""
+"""Longer than the form ignores digits after it shows the reference."""
 MANY_PRESSES = 500
 TWICE = {"width": 640, "height": 400}
 """1280 by 800 at 200 %."""
 FOUR_TIMES = {"width": 320, "height": 256}
-"""1280 by 1024 at 400 %, the least that reflow is asked for."""
+"""1280 by 1024 at 400 %, the size at which WCAG requires reflow."""
 PARTS_OF_THE_WORK = (".unit.now .t", ".unit.now .scale", "[data-summary='1'] .text", "#bar [data-undo]")
 
 

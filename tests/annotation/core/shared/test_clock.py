@@ -1,5 +1,3 @@
-"""The clock that all processes share."""
-
 from __future__ import annotations
 
 import time

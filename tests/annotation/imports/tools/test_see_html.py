@@ -42,7 +42,7 @@ def test_a_page_with_text_and_no_units_is_refused() -> None:
 
 @pytest.mark.parametrize("piece", ["<!--", "<title>", "<a href=#1 id=1>", "<a ", "&lt", "<b"])
 def test_repeated_beginnings_do_not_hold_the_reader_up(piece: str) -> None:
-    # This finishes; a regular expression that tries every end for every beginning would take hours.
+    # Reading finishes. A regular expression that tries every end for every beginning would take hours.
     read_see(piece * (1_000_000 // len(piece)))
 
 

@@ -1,5 +1,3 @@
-"""Work with the database for an event loop."""
-
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,3 @@
-"""Starting, cancelling and resuming runs."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""The pages of runs: starting, watching, cancelling and resuming."""
-
 from __future__ import annotations
 
 import re

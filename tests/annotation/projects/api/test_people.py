@@ -1,5 +1,3 @@
-"""Members and comments in the API."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

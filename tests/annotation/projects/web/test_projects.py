@@ -1,5 +1,3 @@
-"""The list of projects, and the overview of a project."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

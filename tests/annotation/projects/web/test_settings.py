@@ -1,5 +1,3 @@
-"""Changing a project's rules."""
-
 from __future__ import annotations
 
 import html

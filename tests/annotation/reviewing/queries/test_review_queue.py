@@ -1,5 +1,3 @@
-"""The order of queues."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The rule that decides who may see others' answers, for a loaded row and for lists in the database."""
+"""The rule of who may see others' answers, for a loaded row and for lists in the database."""
 
 from __future__ import annotations
 

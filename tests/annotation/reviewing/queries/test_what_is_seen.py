@@ -1,7 +1,7 @@
 """The visible parts of a check on each page and in each list, compared with a table in a file.
 
-`what_is_seen.txt` names parts of lists, the queue, its filters, the page and the check, followed by the cases in
-which they are visible: the reveal mode, the reader, and what happened before.
+`what_is_seen.txt` names parts of lists, the queue, its filters, the page and the check. The cases in which a part is
+visible follow: the reveal mode, the reader, and earlier acts.
 """
 
 from __future__ import annotations

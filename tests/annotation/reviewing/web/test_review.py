@@ -1,4 +1,4 @@
-"""The queue of checks, and the page of one claim: answering, undoing, and what is shown of the judge's verdict."""
+"""The queue of checks, and the page of one claim: answering, undoing, and the visibility of the judge's verdict."""
 
 from __future__ import annotations
 

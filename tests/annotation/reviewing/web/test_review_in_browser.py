@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db(transaction=True)
 
 CALM_MS = 450
-"""Digits of a burst that ran over to the next claim are not taken; a reader takes longer."""
+"""Digits of a burst do not answer the next claim within this time."""
 LABELS = {"1": "yes", "2": "no", "3": "unsure"}
 
 
@@ -35,7 +35,7 @@ def begin(page: Page, world: World, query: str = "") -> None:
 
 
 def timed(desk: Desk) -> Page:
-    """Rex's page with a clock that can be stopped."""
+    """Return Rex's page with a clock that can be stopped."""
     page = desk()
     page.clock.install()
     return sign_in(page, "rex")

@@ -1,4 +1,4 @@
-"""Correcting claims: what is checked again, what stays with the old wording, and how the scores change.
+"""Correcting claims: the new checks, the answers to the old wording, and the changed scores.
 
 The judge says yes, no, yes for "alder": unit 1 has claims 1 and 2, unit 2 has claim 3. So coverage is (1/2 + 1) / 2 =
 .75; for "birch" all answers are no.
@@ -174,7 +174,7 @@ def test_claims_of_the_documents_are_compared_with_summaries_without_a_model_sum
     assert is_sound(world.project)
 
 
-# Who has seen answers
+# People who have seen answers
 
 
 def knew(world: World, text: str = "The wall is weak", system: str = "alder") -> bool:
@@ -185,7 +185,7 @@ def knew(world: World, text: str = "The wall is weak", system: str = "alder") ->
 def test_who_answered_the_old_words_is_not_blind_to_the_new_ones(world: World) -> None:
     override(check=world.check("alder", 2), by=world.rex, label="yes")
     reword(world)
-    # This holds after any number of rewordings.
+    # The result is the same after any number of rewordings.
     reword(world, text="The wall is old and weak")
     assert knew(world, "The wall is old and weak")
     assert not knew(world, "The wall is old and weak", "birch")

@@ -1,4 +1,4 @@
-"""The pages of units: plain forms, refusals with the newer units, and what blind people see."""
+"""The pages of units: plain forms, refusals with the newer units, and the pages of blind people."""
 
 from __future__ import annotations
 
