@@ -59,7 +59,7 @@ class Marks:
         )
         return cls(reference_units=reference_units, summary_units=summary_units, links=links)
 
-    def of_model_unit(self, reference_unit: int) -> frozenset[int]:
+    def of_reference_unit(self, reference_unit: int) -> frozenset[int]:
         """Return the summary units that are marked for this reference unit."""
         return frozenset(summary for reference, summary in self.links if reference == reference_unit)
 
@@ -84,7 +84,7 @@ class Marks:
         check_same_length("percents", percents, "reference units", range(self.reference_units))
         warnings = []
         for unit, percent in enumerate(percents, start=1):
-            has_marks = bool(self.of_model_unit(unit))
+            has_marks = bool(self.of_reference_unit(unit))
             if percent is not None and (checked_percent(percent) > 0) != has_marks:
                 code: MarkWarningCode = "marks_with_zero_percent" if has_marks else "percent_without_marks"
                 message = _MESSAGES[code].format(unit=unit, percent=percent)

@@ -7,9 +7,9 @@ MARKS = Marks.of({1: [2, 3], 2: [3], 3: []}, reference_units=3, summary_units=5)
 
 
 def test_marks_are_many_to_many() -> None:
-    assert MARKS.of_model_unit(1) == {2, 3}
-    assert MARKS.of_model_unit(2) == {3}
-    assert MARKS.of_model_unit(3) == frozenset()
+    assert MARKS.of_reference_unit(1) == {2, 3}
+    assert MARKS.of_reference_unit(2) == {3}
+    assert MARKS.of_reference_unit(3) == frozenset()
 
 
 def test_counts_are_those_of_the_duc_table() -> None:
