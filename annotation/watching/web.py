@@ -43,8 +43,8 @@ def status(request: Request) -> HttpResponse:
     context = {
         "kinds": [(each, failed.get(each.kind, 0)) for each in waiting],
         "failed_days": FAILED_DAYS,
+        "failed": sum(failed.values()),
         "workers": known,
-        "has_worker": any(each.is_alive for each in known),
         "alive": sum(each.is_alive for each in known),
         "waiting": sum(each.waiting for each in waiting),
         "broker": broker_fault(),

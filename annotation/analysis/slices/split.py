@@ -93,7 +93,7 @@ def splits(project: Project) -> dict[str, Split]:
         for key, of_key in counts.items()
         if len(of_key) > 1 and (len(of_key) < of_key.total() or _is_numeric(raw[key]))
     ]
-    keys.sort(key=lambda key: (-sum(size >= FEWEST_IN_SLICE for size in counts[key].values()), key))
+    keys.sort(key=lambda key: (-sum(size >= FEWEST_IN_SLICE for size in counts[key].values()), len(counts[key]), key))
     groups = {name: group for name, group, _ in rows}
     return {key: Split(key, raw[key], groups) for key in keys}
 
