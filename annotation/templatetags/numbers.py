@@ -175,12 +175,6 @@ def share(value: float | None, words: str = "") -> SafeString:
     )
 
 
-@register.filter(is_safe=True)
-def sentence_case(title: str) -> str:
-    """Write a title with a capital letter only at its start. "Sign Out" becomes "Sign out"."""
-    return " ".join(title.split()).capitalize()
-
-
 @register.filter
 def in_words(name: str) -> str:
     """Turn a name in the code into words: `factual_alignment` becomes "factual alignment"."""

@@ -311,9 +311,8 @@ def _said(
     worse = next((each for each in scores if each.is_alarm), None)
     if worse and (watch.checks or not (test and test.is_alarm)):
         score = worse.words.capitalize() if watch.checks else f"The judge's {worse.words}"
-        fell = (
-            f"{score} fell by {100 * worse.drop:.0f} points in {_last(watch, worse.window)}, compared with the reference."
-        )
+        lost = f"{100 * (worse.drop or 0):.0f} points in {_last(watch, worse.window)}"
+        fell = f"{score} fell by {lost}, compared with the reference."
         if watch.checks:
             return "worse", f"{fell} {NOT_THE_JUDGE}", AFTER_A_DROP
         steady = f"{STEADY_JUDGE.format(test.count)} " if test else ""
