@@ -268,7 +268,7 @@ def _require(standing: Standing, project: Project, verb: Verb) -> None:
     if verb not in verbs_of(standing.roles):
         able = [f"{role}s" for role in Role if role in roles_with(verb)]
         who = " and ".join(filter(None, (", ".join(able[:-1]), able[-1])))
-        raise NotAllowed(f"Only {who} of {project.name} can {verb}.")
+        raise NotAllowed(f"Only {who} of {project.name} may do this ({verb}).")
     if verb not in BLIND_VERBS and standing.is_blind:
         raise NotAllowed(
             f"You have open assessor work in {project.name}, so this stays closed until you have "

@@ -20,8 +20,6 @@ from annotation.web.numbers import need_whole_number, whole_number
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
-BY_OTHERS = "others"
-
 
 @screen("POST")
 def start_trial(request: Request, slug: str) -> HttpResponse:
@@ -34,7 +32,7 @@ def start_trial(request: Request, slug: str) -> HttpResponse:
             old_version=whole_number(version) or 0,
             score=score,
             size=need_whole_number(request.POST.get("size", ""), "Enter a number of claims.", field="size"),
-            by_others=request.POST.get("who") == BY_OTHERS,
+            by_others=request.POST.get("who") == "others",
         )
     except (Invalid, Conflict) as refusal:
         messages.error(request, refusal.message)

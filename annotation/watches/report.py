@@ -270,8 +270,13 @@ def _point(row: WatchPeriod, state: str, values: list[float]) -> WatchPoint:
 
 
 def _shifts(before: Values, now: Values) -> tuple[GroupShift, ...]:
-    found = [GroupShift(group, fmean(before[group]), fmean(now[group])) for group in now if group in before]
+    found = [GroupShift(group, _mean(before[group]), _mean(now[group])) for group in now if group in before]
     return tuple(sorted(found, key=lambda each: each.now - each.reference))
+
+
+def _mean(values: Sequence[float]) -> float:
+    # Corrected values may lie outside of [0, 1].
+    return min(1.0, max(0.0, fmean(values)))
 
 
 def _level(watch: Watch) -> float:
@@ -306,9 +311,8 @@ def _said(
     worse = next((each for each in scores if each.is_alarm), None)
     if worse and (watch.checks or not (test and test.is_alarm)):
         score = worse.words.capitalize() if watch.checks else f"The judge's {worse.words}"
-        fell = (
-            f"{score} fell by {worse.drop:.2f} in {_last(watch, worse.window)}, compared with the reference."
-        )
+        lost = f"{100 * (worse.drop or 0):.0f} points in {_last(watch, worse.window)}"
+        fell = f"{score} fell by {lost}, compared with the reference."
         if watch.checks:
             return "worse", f"{fell} {NOT_THE_JUDGE}", AFTER_A_DROP
         steady = f"{STEADY_JUDGE.format(test.count)} " if test else ""
@@ -335,7 +339,7 @@ def _said(
         said = f"The reference is complete; the next {noun} will be compared with it."
     else:
         drop, window = max(compared)
-        told = f"A drop of {drop:.2f} in {_last(watch, window)} would be reported."
+        told = f"A drop of {100 * drop:.0f} points in {_last(watch, window)} would be reported."
         return "steady", f"Steady: no watched score fell noticeably. {told}{waits}", ""
     return "unknown", f"{said}{waits}", ""
 

@@ -8,7 +8,6 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -30,21 +29,19 @@ from annotation.web.rooms import found
 from annotation.web.screen import screen
 
 LITTLE_ROOM = 0.1
-FAILED_DAYS = 7
 
 
 @screen("GET")
 def status(request: Request) -> HttpResponse:
     if not request.user.is_staff:
         raise NotFound("There is no such page.")
-    failed = failed_jobs(days=FAILED_DAYS)
+    failed = failed_jobs()
     room = disk()
     known, waiting = workers(), open_jobs()
     context = {
         "kinds": [(each, failed.get(each.kind, 0)) for each in waiting],
-        "failed_days": FAILED_DAYS,
+        "failed": sum(failed.values()),
         "workers": known,
-        "has_worker": any(each.is_alive for each in known),
         "alive": sum(each.is_alive for each in known),
         "waiting": sum(each.waiting for each in waiting),
         "broker": broker_fault(),
@@ -55,7 +52,6 @@ def status(request: Request) -> HttpResponse:
         "versions": versions(),
         "allowed_by_settings": settings.COVERDICT_JUDGE_URLS,
         "allowed_servers": AllowedServer.objects.all(),
-        "now": timezone.now(),
     }
     return render(request, "watching/status.html", context)
 

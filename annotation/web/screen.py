@@ -90,7 +90,7 @@ def _answer(
     **kwargs: Any,
 ) -> HttpResponseBase:
     if request.method not in allowed:
-        told = "This address takes a form and is no page. Open the page with the form again."
+        told = "This address receives a form and shows nothing. Open the page with the form again."
         return HttpResponseNotAllowed(allowed, refused(request, NotFound(told, code="no_page")).content)
     if not request.user.is_authenticated:
         return sign_in_first(request)

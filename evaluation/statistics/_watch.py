@@ -95,14 +95,17 @@ def fit_correction(reference: Sequence[SampledValue]) -> Correction:
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float | None, float | None, float | None]:
-    """Return the mean with its 95 % interval by Student's t. The interval is None below FEWEST_IN_WINDOW values."""
+    """Return the mean with its 95 % interval by Student's t, within [0, 1].
+
+    Corrected values may lie outside of [0, 1]. The interval is None below FEWEST_IN_WINDOW values.
+    """
     if not values:
         return None, None, None
-    mean = math.fsum(values) / len(values)
+    mean = min(1.0, max(0.0, math.fsum(values) / len(values)))
     if len(values) < FEWEST_IN_WINDOW:
         return mean, None, None
     half = float(scipy.special.stdtrit(len(values) - 1, 0.975)) * math.sqrt(_error(np.asarray(values)))
-    return mean, mean - half, mean + half
+    return mean, max(0.0, mean - half), min(1.0, mean + half)
 
 
 def watch_level(rate: float, series: int, looks_a_year: int) -> float:

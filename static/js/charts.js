@@ -5,11 +5,11 @@
   const facts = new WeakMap();
   const plotOf = (figure) => figure.querySelector(".plot");
   const chartOf = (figure) => window.echarts?.getInstanceByDom(plotOf(figure));
-  const short = (value) => value.toFixed(3);
+  const short = (value) => `${Math.round(100 * value)} %`;
 
   // Draws a mean with its interval for each period, above the interval of the reference.
   function periods({ points, reference_low: low, reference_high: high }, { accent, other, soft }) {
-    const held = points.filter(({ mean }) => mean !== null).map((point) => ({ ...point, name: new Date(point.start).toLocaleDateString() }));
+    const held = points.filter(({ mean }) => mean !== null).map((point) => ({ ...point, name: new Date(point.start).toUTCString().slice(5, 16) }));
     const spans = held.flatMap((point) => (point.low === null ? [] : [[point.name, point.low], [point.name, point.high], [point.name, null]]));
     const band = (value, opacity) => ({
       type: "line", stack: "band", silent: true, showSymbol: false, lineStyle: { opacity: 0 }, areaStyle: { opacity, color: soft }, data: held.map(() => value),
@@ -17,7 +17,7 @@
     const told = ({ name, mean, answers }) => `${name}\n${short(mean)}, ${answers ? `${answers} answers of people` : "by the judge alone"}`;
     return {
       xAxis: { type: "category", data: held.map(({ name }) => name) },
-      yAxis: { type: "value", min: 0, max: 1 },
+      yAxis: { type: "value", min: 0, max: 1, axisLabel: { formatter: short } },
       tooltip: { formatter: ({ dataIndex }) => told(held[dataIndex]) },
       series: [
         ...(low === null ? [] : [band(low, 0), band(high - low, 0.2)]),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 UNSCORED = "unscored"
 VERDICTS = (*(label.value for label in NOT_YES), UNSCORED, Label.YES.value)
 ORDER = ("summary_id", "claim_id")
+CLAIMS_ON_A_PAGE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def system_claims(
     current = Check.objects.filter(project=project, is_current=True, side=side, summary__system=system)
     listed = current.filter(final_label=None if verdict == UNSCORED else verdict)
     rows = with_overruled(listed).select_related("claim", "summary__document_set")
-    checks, following = page_after(rows, order=ORDER, after=after, scope=current)
+    checks, following = page_after(rows, order=ORDER, after=after, size=CLAIMS_ON_A_PAGE, scope=current)
     answers = answers_on(check_row__in=[check.pk for check in checks])
     return (
         [

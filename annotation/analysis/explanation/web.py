@@ -30,7 +30,7 @@ from annotation.analysis.leaderboard.ranking import SIGNIFICANCE_LEVEL
 from annotation.analysis.leaderboard.web import shown_table
 from annotation.analysis.slices.split import chosen_split, splits
 from annotation.core.permissions import Verb
-from annotation.core.refusals import NotFound
+from annotation.core.refusals import Invalid
 from annotation.models import SCORE_SIDES, Check, Label, System
 from annotation.reviewing.before_seeing import ask_before_seeing
 from annotation.reviewing.services.look_at_check import see_checks, see_summary
@@ -166,7 +166,7 @@ def compare(request: Request, slug: str) -> HttpResponse:
         for place, name in enumerate(("first", "second"))
     )
     if first is None or second is None or first == second:
-        raise NotFound("Choose two different systems of this project.")
+        raise Invalid("Comparing needs two different systems that have summaries.", field="second")
     target = table.target_words if table else None
     checks = differing_checks(room.project, first, second, score=score, target_words=target)
     seen = Check.objects.filter(pk__in=[check.pk for check in checks])
@@ -232,7 +232,7 @@ def _compare_judges(request: Request, slug: str) -> HttpResponse:
         "choices": list(judges),
     }
     if score not in SCORE_SIDES or (first and first == second):
-        raise NotFound("Choose two different judges of this project, and coverage or alignment.")
+        raise Invalid("Choose two different judges, and coverage or alignment.", field="second")
     if first and second:
         most = MOST_CHECKS if "all" in request.GET else DIFFERING_SHOWN
         found = compare_judges(room.project, first, second, score=score, most=most)

@@ -67,14 +67,10 @@ DECIDED_WITH_COVERAGE = ("coverage", "composite_1", "composite_2_3", "composite_
 
 DOCUMENTS_ONLY = "With many more documents like these, a score would be within its interval (95 %)."
 WITHOUT_JUDGE = "The intervals leave out the judge's mistakes, so they are too narrow."
-WITH_JUDGE = (
-    "If people answered all claims of many more such documents, a score would be within its interval (95 %)"
-)
-RATED = "If people rated the summaries of many more such documents, an average would be within its interval (95 %)."
-OF_THESE = (
-    "If people answered all claims of exactly these documents, a score would be within its interval (95 %)"
-)
-IN_GENERAL = ", less often for a system that the judge favours"
+WITH_JUDGE = "The intervals show what people would answer on all claims of many more such documents (95 %)"
+RATED = "The intervals show how people would rate the summaries of many more such documents (95 %)."
+OF_THESE = "The intervals show what people would answer on all claims of exactly these documents (95 %)"
+IN_GENERAL = "; they miss it more often for a system that the judge favours"
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ class Split:
 def splits(project: Project) -> dict[str, Split]:
     """Split the document sets by each key that splits them: `group`, and metadata keys with numbers or repeated texts.
 
-    Keys with more comparable values come first. Makes one query.
+    Keys with more comparable values come first, then keys with fewer values. Makes one query.
     """
     rows = list(
         DocumentSet.objects.filter(project=project)
@@ -93,7 +93,7 @@ def splits(project: Project) -> dict[str, Split]:
         for key, of_key in counts.items()
         if len(of_key) > 1 and (len(of_key) < of_key.total() or _is_numeric(raw[key]))
     ]
-    keys.sort(key=lambda key: (-sum(size >= FEWEST_IN_SLICE for size in counts[key].values()), key))
+    keys.sort(key=lambda k: (-sum(n >= FEWEST_IN_SLICE for n in counts[k].values()), len(counts[k]), k))
     groups = {name: group for name, group, _ in rows}
     return {key: Split(key, raw[key], groups) for key in keys}
 

@@ -44,7 +44,6 @@ def slices_page(request: Request, slug: str) -> HttpResponse:
         if shown.table
         else [],
         "target": target_word(shown.table.target_words) if shown.table else "",
-        "target_words": shown.table.target_words if shown.table else None,
         "is_weighted": bool(found and any(each.weight for each in found.slices)),
     }
     return render(request, "analysis/slices/page.html", context)

@@ -406,7 +406,7 @@ RUNS = List(
             help="It judges only some summaries, to measure the judge or for a watch.",
         ),
         Column(
-            "started_by", "started_by.username", nullable=True, head="By", missing="the operator", search=True
+            "started_by", "started_by.username", nullable=True, head="By", missing="Coverdict", search=True
         ),
         Column("finished_at", kind=Kind.MOMENT, nullable=True),
     ),

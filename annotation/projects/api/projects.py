@@ -87,7 +87,7 @@ class ProjectRules(serializers.ModelSerializer[Project]):
 
 class NewProject(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=120)
-    description = serializers.CharField(allow_blank=True, required=False)
+    description = serializers.CharField(allow_blank=True, required=False, max_length=4000)
     compares = WordChoice(choices=Project.Compares.choices, required=False)
 
 

@@ -127,6 +127,8 @@ def cut_of(summary: Summary, person: User) -> Cut:
     blind = is_blind(person, summary.document_set.project)
     units = current_units(summary)
     texts = summaries_in_order(Summary.objects.filter(document_set=summary.document_set_id))
+    if not blind:
+        texts = texts.order_by("-is_reference", "-target_words", "system__name", "public_id")
     rows = list(texts.select_related("system").defer("text", "metadata"))
     return Cut(
         text=_text_of_set(summary, blind=blind),

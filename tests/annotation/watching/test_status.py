@@ -39,7 +39,7 @@ def test_it_tells_of_workers_queue_and_versions(world: World, staff: Callable[[s
     report_alive("ada:1")
     export_with_job(world.project, state="failed", error="what the file said", finished_at=timezone.now())
     page = mona.get("/status/").content.decode()
-    for told in ("All well", "ada:1", "alive", "Django", "1 failed"):
+    for told in ("1 failed in 7 days,", "ada:1", "alive", "Django", "1 failed</a>"):
         assert told in page
     assert "No worker is running." not in page
     assert world.project.name not in page

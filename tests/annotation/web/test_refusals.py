@@ -78,7 +78,7 @@ def test_a_method_that_is_not_declared_is_refused(
     world: World, signed_in: SignIn, method: str, address: str
 ) -> None:
     refused = getattr(signed_in(world.olga), method)(address)
-    assert (refused.status_code, b"takes a form and is no page" in refused.content) == (405, True)
+    assert (refused.status_code, b"receives a form and shows nothing" in refused.content) == (405, True)
 
 
 def test_the_answer_says_that_it_depends_on_htmx_and_belongs_to_one_person(

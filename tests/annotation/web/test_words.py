@@ -1,4 +1,4 @@
-"""No template, message, script or description in the API uses a word that docs/words.md excludes."""
+"""No template, message, script or description in the API uses a word that CONTRIBUTING.md retires."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def of_the_api() -> Iterator[str]:
 
 @pytest.mark.parametrize("said", [of_templates, of_messages, of_scripts, of_the_api])
 def test_nothing_that_people_read_says_a_retired_word(said: object) -> None:
-    page = (ROOT / "docs" / "words.md").read_text().partition("## Retired words")[2]
+    page = (ROOT / "CONTRIBUTING.md").read_text().partition("## Retired words")[2]
     retired = ", ".join(re.findall(r"^\| ([^|]+) \| [^|]+ \|$", page, re.MULTILINE)[1:]).split(", ")
     wanted = re.compile(rf"(?<![\w`-])(?:{'|'.join(map(re.escape, retired))})(?![\w`-])", re.IGNORECASE)
     texts = list(said())  # type: ignore[operator]

@@ -72,7 +72,7 @@ def test_the_page_names_the_difference_and_records_what_was_seen(world: World, s
     assert world.check("alder", 3).claim.text in page
     assert Look.objects.filter(person=world.cleo, check_row=world.check("alder", 3)).exists()
     same = signed_in(world.cleo).get(PAGE, {"first": "alder", "second": "alder"})
-    assert same.status_code == 404
+    assert same.status_code == 422
 
 
 def test_another_score_is_compared_by_coverage(world: World, signed_in: SignIn) -> None:
@@ -114,7 +114,7 @@ def test_two_judges_are_compared_on_what_both_answered(world: World, signed_in: 
     assert checks[0].claim.text not in page
     assert Look.objects.filter(person=world.cleo, check_row=checks[2], revealed_at__isnull=False).exists()
     same = {"of": "judges", "first": "scripted", "second": "scripted"}
-    assert signed_in(world.cleo).get(PAGE, same).status_code == 404
+    assert signed_in(world.cleo).get(PAGE, same).status_code == 422
 
 
 def test_one_judge_alone_is_told_so(world: World, signed_in: SignIn) -> None:
