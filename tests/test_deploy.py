@@ -1,7 +1,3 @@
-"""The commands of `docs/deploy.md`, on a machine that is a folder. They install the program from the locks, PostgreSQL,
-Redis, the environment file, the programs of the units, and nginx with TLS. Packages, users and systemd are not tested.
-"""
-
 from __future__ import annotations
 
 import os

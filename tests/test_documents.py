@@ -1,5 +1,3 @@
-"""README, RELIABILITY and the pages of docs/ agree with the code: commands, names, examples and links are checked."""
-
 from __future__ import annotations
 
 import ast

@@ -1,5 +1,3 @@
-"""Locks, and texts that no file of the project may contain."""
-
 import ast
 import re
 import subprocess

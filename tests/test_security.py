@@ -1,5 +1,3 @@
-"""The tests that SECURITY.md names exist, and it names each class once."""
-
 import ast
 import importlib.util
 import re

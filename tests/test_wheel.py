@@ -1,5 +1,3 @@
-"""The wheel in a new environment: first the library alone, then the application as an extra."""
-
 from __future__ import annotations
 
 import os

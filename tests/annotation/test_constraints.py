@@ -1,5 +1,3 @@
-"""The database's constraints refuse invalid rows, whatever code writes them."""
-
 from collections.abc import Callable
 
 import pytest

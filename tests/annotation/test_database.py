@@ -1,5 +1,3 @@
-"""Tables of another version are refused and not changed."""
-
 from __future__ import annotations
 
 import os

@@ -1,5 +1,3 @@
-"""`manage.py demo` with a real supervisor, worker and web server."""
-
 import os
 import re
 import signal

@@ -1,7 +1,3 @@
-"""Pages, API and commands while the database is down, with the driver's own error. Nothing is lost or doubled if parts
-of an installation fail.
-"""
-
 from __future__ import annotations
 
 import json

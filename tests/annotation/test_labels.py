@@ -1,5 +1,3 @@
-"""A label is in every place that the recipe in CONTRIBUTING names."""
-
 from __future__ import annotations
 
 import re

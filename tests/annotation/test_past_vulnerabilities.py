@@ -1,5 +1,3 @@
-"""Attacks that succeeded against other annotation tools; SECURITY.md lists the test of each class."""
-
 from __future__ import annotations
 
 import ast

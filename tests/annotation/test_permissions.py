@@ -1,5 +1,3 @@
-"""The table of roles and verbs, blindness, and the projects that a person can see."""
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Children are restarted, and none outlives its supervisor."""
-
 import os
 import signal
 import sys

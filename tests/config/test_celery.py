@@ -1,5 +1,3 @@
-"""The Celery app: a web process sends a message, and a worker receives it."""
-
 import tempfile
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,3 @@
-"""The browsable API docs under the content policy."""
-
 from typing import TYPE_CHECKING
 
 import pytest

@@ -1,5 +1,3 @@
-"""The data in error reports, from the envelopes that a server on loopback receives."""
-
 from __future__ import annotations
 
 import gzip

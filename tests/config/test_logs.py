@@ -1,5 +1,3 @@
-"""The contents of the logs, and the data that they must not contain."""
-
 import pytest
 
 from tests import forking

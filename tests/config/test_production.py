@@ -1,5 +1,3 @@
-"""Production settings. Each refusal is tested in its own process."""
-
 import ast
 import json
 import subprocess

@@ -1,5 +1,3 @@
-"""Published human scores of real summaries, recomputed by the blend."""
-
 import pytest
 
 from evaluation import ScoredClaim, ScoredComparison, ScoredSummary, ScoredUnit, bootstrap_interval, score

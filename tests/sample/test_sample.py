@@ -1,5 +1,3 @@
-"""The description of the sample project is true: lengths, baselines, errors, judgments."""
-
 import json
 import re
 from pathlib import Path

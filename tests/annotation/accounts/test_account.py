@@ -1,5 +1,3 @@
-"""The page of a person's own account: name, password, tokens, and confirming the password again."""
-
 from __future__ import annotations
 
 import re

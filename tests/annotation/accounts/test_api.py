@@ -1,5 +1,3 @@
-"""API tokens are shown once, stored as a hash and revocable, and attempts at passwords are limited."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""After wrong passwords, sign-in with this name is locked for this network and for no other network."""
-
 from __future__ import annotations
 
 import logging

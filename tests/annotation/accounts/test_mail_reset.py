@@ -1,5 +1,3 @@
-"""Forgotten passwords: the mailed link does not reveal who has an account."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Pages, the admin and tokens all require the second factor, and wrong codes lock the sign-in for a while."""
-
 from __future__ import annotations
 
 import json

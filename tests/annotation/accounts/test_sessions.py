@@ -1,5 +1,3 @@
-"""The list of a person's sessions. All of them can be ended at once, and a new password ends them too."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""The first account of an empty installation."""
-
 from __future__ import annotations
 
 import re

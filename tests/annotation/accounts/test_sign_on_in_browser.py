@@ -1,5 +1,3 @@
-"""Single sign-on, and setting up and using a second factor, in a real browser under the content policy."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""Single sign-on at a real OpenID Connect provider on loopback: which identities open which account."""
-
 from __future__ import annotations
 
 from datetime import datetime, timedelta

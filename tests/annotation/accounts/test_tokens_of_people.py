@@ -1,5 +1,3 @@
-"""A token has its owner's permissions and expires."""
-
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""An e-mail address counts only after its signed-in owner has opened the mailed link."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Signing in, signing out, and signing in as a person of the demo."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""Disputes in the API have the same queue and decisions as on the pages, and show answers without names."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

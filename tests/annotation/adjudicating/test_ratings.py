@@ -1,5 +1,3 @@
-"""Disputes over ratings: how they arise, how adjudicators decide them, and that blind people see none."""
-
 from __future__ import annotations
 
 from io import StringIO

@@ -1,5 +1,3 @@
-"""Deciding disputes in the admin uses the service: event, scores and refusals are the same."""
-
 from __future__ import annotations
 
 import re

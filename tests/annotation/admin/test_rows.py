@@ -1,5 +1,3 @@
-"""Rows in the admin: superusers read them and add shared judges. `test_permission_matrix` tests who has access."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""No statistics show an interval from fewer than five document sets."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""Statistics are stored until their inputs change."""
-
 from __future__ import annotations
 
 from datetime import timedelta

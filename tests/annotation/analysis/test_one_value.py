@@ -1,5 +1,3 @@
-"""Each score of a system has one value on all pages, in files, commands, API replies and the gate."""
-
 from __future__ import annotations
 
 import csv

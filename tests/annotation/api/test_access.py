@@ -1,5 +1,3 @@
-"""Contents and refusals of the API; `test_permission_matrix` tests who may use which route."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

@@ -1,5 +1,3 @@
-"""The client library with a real server and a real worker: repeated requests, and the types of tables."""
-
 from __future__ import annotations
 
 import hashlib

@@ -1,5 +1,3 @@
-"""All errors of the API have the same envelope."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

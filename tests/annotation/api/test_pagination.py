@@ -1,5 +1,3 @@
-"""Pages have a total order, and their cost does not depend on the number of rows."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

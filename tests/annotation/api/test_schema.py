@@ -1,5 +1,3 @@
-"""The schema: complete, valid, and good enough for a client generator."""
-
 from __future__ import annotations
 
 from pathlib import Path

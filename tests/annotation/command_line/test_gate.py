@@ -1,5 +1,3 @@
-"""`coverdict gate` on plain files: exit codes, formats, people's answers, and an LLM behind a server."""
-
 from __future__ import annotations
 
 import csv

@@ -1,5 +1,3 @@
-"""The program `coverdict`: its commands, and its messages if the server is not installed."""
-
 from __future__ import annotations
 
 import errno

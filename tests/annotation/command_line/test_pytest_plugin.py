@@ -1,5 +1,3 @@
-"""The fixture `assert_summary` in the tests of another project."""
-
 from __future__ import annotations
 
 import subprocess

@@ -1,5 +1,3 @@
-"""The command `verify_scores` finds every value that does not follow from the answers."""
-
 from io import StringIO
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""Rows that hand-written statements read or write equal those of Django's own queries."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

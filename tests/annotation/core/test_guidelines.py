@@ -1,5 +1,3 @@
-"""Rendering Markdown safely."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Claims, leases, tokens, attempts, and the reaper."""
-
 from __future__ import annotations
 
 import threading

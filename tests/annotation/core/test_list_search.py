@@ -1,5 +1,3 @@
-"""Searching in any case and script."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""The declaration of a list gives its page, JSON and CSV, and hides columns from people who may not see them."""
-
 from __future__ import annotations
 
 import csv

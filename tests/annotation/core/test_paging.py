@@ -1,5 +1,3 @@
-"""Pages that start after a given row."""
-
 from __future__ import annotations
 
 import pytest

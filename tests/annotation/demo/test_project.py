@@ -1,5 +1,3 @@
-"""The sample project: judged, answered, and removed with all its rows."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""The sample project by a button: requested, created by a worker, removed."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Exports that a worker writes, and the files that remain after a cancellation."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Level `claims`: a row per check, with the source of its final verdict."""
-
 from pathlib import Path
 
 import pytest

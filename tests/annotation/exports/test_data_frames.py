@@ -1,7 +1,3 @@
-"""Every file of a bundle opens with pandas, polars, DuckDB and `datasets`, with the types that the documentation
-names.
-"""
-
 from __future__ import annotations
 
 import re

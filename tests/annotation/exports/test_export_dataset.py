@@ -1,5 +1,3 @@
-"""Exports: permissions, log entries, and the way from the job to the download."""
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-"""Level `nested`: a line per document set, in the format that imports read."""
-
 from __future__ import annotations
 
 import json

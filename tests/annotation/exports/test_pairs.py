@@ -1,5 +1,3 @@
-"""Level `pairs`: which summaries are paired, in which order, and with which reasons."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Exports of equal data have equal bytes at any time."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

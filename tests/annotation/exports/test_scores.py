@@ -1,5 +1,3 @@
-"""Level `scores`: a row per summary, with values derived by hand."""
-
 from dataclasses import fields
 from pathlib import Path
 

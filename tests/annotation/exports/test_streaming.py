@@ -1,5 +1,3 @@
-"""A million rows are read in batches, from one snapshot."""
-
 import threading
 from collections.abc import Callable
 from typing import Any

@@ -1,5 +1,3 @@
-"""Level `units`: the parts of each unit's coverage."""
-
 from pathlib import Path
 
 import pytest

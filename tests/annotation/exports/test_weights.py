@@ -1,5 +1,3 @@
-"""Weighted coverage that a data scientist recomputes from two exported files."""
-
 import re
 from pathlib import Path
 from typing import Any

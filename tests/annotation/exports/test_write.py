@@ -1,5 +1,3 @@
-"""A file and its manifest: both are complete or absent, and they agree."""
-
 import hashlib
 import json
 import platform

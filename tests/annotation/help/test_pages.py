@@ -1,5 +1,3 @@
-"""Pages of docs/ as HTML: anchors, addresses, tables, and removed HTML."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""/help/ is open and equal for everybody, and names no project."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""A worker checks and imports a large file, and the page shows the progress and the result."""
-
 from __future__ import annotations
 
 import re

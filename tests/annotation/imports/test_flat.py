@@ -1,5 +1,3 @@
-"""Single bad values, each named by line and column, and rows that contradict each other."""
-
 from __future__ import annotations
 
 from pathlib import Path

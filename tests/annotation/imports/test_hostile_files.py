@@ -1,5 +1,3 @@
-"""Malicious files at every page and API that takes files: a quick refusal with a message, and nothing is written."""
-
 from __future__ import annotations
 
 import errno

@@ -1,5 +1,3 @@
-"""Importing files of DUC and TAC: SEE's HTML and DUCView's pyramids, together and repeatedly."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

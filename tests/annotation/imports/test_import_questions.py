@@ -1,5 +1,3 @@
-"""Questions in a file, imported into a new project and into a project that has questions already."""
-
 from __future__ import annotations
 
 from pathlib import Path

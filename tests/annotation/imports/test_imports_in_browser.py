@@ -1,5 +1,3 @@
-"""A manager uploads files, chooses their columns and imports them, in a real browser under the content policy."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

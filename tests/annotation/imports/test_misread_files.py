@@ -1,5 +1,3 @@
-"""Files of unusual shapes: the resulting texts, raters and systems, or the refusal."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""People's answers in the files of tools and studies, with published headers and structure and invented texts."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Importing any file ends in a report or a refusal, and importing it again changes nothing."""
-
 from __future__ import annotations
 
 import json

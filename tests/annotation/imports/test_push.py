@@ -1,5 +1,3 @@
-"""Pushing summaries through the API: each is stored once, split, compared and scored in the same request."""
-
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor

@@ -1,5 +1,3 @@
-"""One file gives the same scores through the page, the command, the API, a push and the gate."""
-
 from __future__ import annotations
 
 import csv

@@ -1,5 +1,3 @@
-"""Files that are easy to misread: command, API and gate read each correctly, or refuse it with advice."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""A large file is read, stored and scored in batches, with the same result as a small file."""
-
 from __future__ import annotations
 
 from io import StringIO

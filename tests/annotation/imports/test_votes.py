@@ -1,5 +1,3 @@
-"""Votes of several raters in a file: stored with their verdict, and counted as separate raters in the agreement."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

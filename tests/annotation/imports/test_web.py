@@ -1,5 +1,3 @@
-"""The pages of an import: uploading files, choosing columns, importing."""
-
 from __future__ import annotations
 
 import re

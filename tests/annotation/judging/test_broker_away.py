@@ -1,5 +1,3 @@
-"""A worker continues, and receives messages again, after Redis was unavailable during its work."""
-
 from __future__ import annotations
 
 from contextlib import ExitStack

@@ -1,5 +1,3 @@
-"""Correct answers with unusual characters, lengths and numbers can all be stored."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

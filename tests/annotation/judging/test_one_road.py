@@ -1,5 +1,3 @@
-"""A notebook and the application send the same requests, and compute the same scores from the same replies."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""A run rates the project's own criteria."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""A project's own prompts for the steps of judging: saved as versions, chosen by judges, used by runs."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""A run of a panel: its votes, its uncertainty, and a member whose server refuses all requests."""
-
 from __future__ import annotations
 
 import logging

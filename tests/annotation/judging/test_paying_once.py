@@ -1,5 +1,3 @@
-"""If several processes ask a judge the same question, only one pays."""
-
 from __future__ import annotations
 
 import subprocess

@@ -1,5 +1,3 @@
-"""A summary gives orders to its judge: answers about other summaries do not change, and a flag marks the summary."""
-
 from __future__ import annotations
 
 import io

@@ -1,5 +1,3 @@
-"""Given questions in a run: the number of generated questions, the requests, and the number of calls."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

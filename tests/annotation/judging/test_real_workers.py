@@ -1,5 +1,3 @@
-"""Worker processes that die, and workers that share the work."""
-
 from __future__ import annotations
 
 import os

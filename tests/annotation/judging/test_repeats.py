@@ -1,5 +1,3 @@
-"""A judge is asked the same questions again: how often its answer changes, and the consequences."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

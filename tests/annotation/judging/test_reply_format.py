@@ -1,5 +1,3 @@
-"""The abilities of a judge's server are found once, stored with the judge, and forgotten if the server changes."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""The estimate of a run, derived by hand and compared with the actual run."""
-
 from __future__ import annotations
 
 from django.db import connection

@@ -1,5 +1,3 @@
-"""If the server does not answer, the waiting run says so."""
-
 from __future__ import annotations
 
 import re

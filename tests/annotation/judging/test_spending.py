@@ -1,5 +1,3 @@
-"""The cost of a run's calls, and the budget that stops the run."""
-
 from __future__ import annotations
 
 import asyncio

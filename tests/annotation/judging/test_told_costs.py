@@ -1,5 +1,3 @@
-"""The cost of a run, derived by hand, on every page, in the API and in the commands."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""A run has failed if its judge gave no usable answer, and every view says so."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

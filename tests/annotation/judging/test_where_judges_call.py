@@ -1,5 +1,3 @@
-"""The judge's row and the allow-list decide which server it calls and with which key, never the environment."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

@@ -1,5 +1,3 @@
-"""Question coverage, conciseness, completeness and other scores of whole summaries from a run."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""Erasing a person removes all references to them, and their answers count as before."""
-
 from __future__ import annotations
 
 import io

@@ -1,5 +1,3 @@
-"""The retention of judges' replies, exported files and the log."""
-
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""Reviewers rate summaries by own criteria: blind and once each, with a ranking as the result."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""Random samples of ratings: the order of summaries, the answers that count, and the estimate on the leaderboard."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""Disputes: answers that differ by more than the project allows."""
-
 from __future__ import annotations
 
 from io import StringIO

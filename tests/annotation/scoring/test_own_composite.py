@@ -1,5 +1,3 @@
-"""The composite with a project's own weights, on every page, in the API and in files; its value is derived by hand."""
-
 from __future__ import annotations
 
 import json

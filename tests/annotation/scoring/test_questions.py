@@ -1,5 +1,3 @@
-"""Closed questions: which answers count, the reasons if they do not, and the formulas with their numbers."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

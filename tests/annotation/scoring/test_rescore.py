@@ -1,5 +1,3 @@
-"""Scores are derived: if they are deleted and rebuilt, they are the same."""
-
 import pytest
 
 from annotation.models import SCORES, Check, Project, Score

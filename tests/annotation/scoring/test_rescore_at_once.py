@@ -1,5 +1,3 @@
-"""Rebuilding scores while somebody answers: older reads do not overwrite the new answer."""
-
 from __future__ import annotations
 
 import threading

@@ -1,5 +1,3 @@
-"""Names in messages are shown as code, and nothing else becomes markup."""
-
 from __future__ import annotations
 
 import pytest

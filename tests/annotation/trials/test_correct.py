@@ -1,5 +1,3 @@
-"""The decision of a trial that corrects estimates: a second random sample among the checks of the first."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""The report of a trial: the share of changed answers, the changed labels, and the effect on systems."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""Trials of guidelines: the sample, the people who are asked, and the answers that count after a decision."""
-
 from __future__ import annotations
 
 from collections import Counter

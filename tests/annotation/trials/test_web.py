@@ -1,5 +1,3 @@
-"""The pages of a trial: the form, the desk, the report and the decision, all without scripts; and the API."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Watches on pages without scripts, in the API and in the command."""
-
 from __future__ import annotations
 
 from datetime import UTC, datetime, time

@@ -1,5 +1,3 @@
-"""From pushed summaries to an alarm, in a real browser and with the client library."""
-
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta

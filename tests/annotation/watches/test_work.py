@@ -1,5 +1,3 @@
-"""The job of a watch: from pushed summaries to an alarm, each period judged once."""
-
 from __future__ import annotations
 
 from collections import Counter

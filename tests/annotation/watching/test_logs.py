@@ -1,7 +1,3 @@
-"""The same request id is in log lines of the web server, the worker and the judge's calls; texts and keys are in
-none.
-"""
-
 from __future__ import annotations
 
 import io

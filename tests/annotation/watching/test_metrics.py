@@ -1,5 +1,3 @@
-"""The figures for Prometheus, read by its own parser."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

@@ -1,5 +1,3 @@
-"""The page on monitoring agrees with the metrics: no alert uses a metric, label or route that does not exist."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""The figures of waiting work, workers and storage."""
-
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""Letters, p-values and differences in the form of the leaderboard."""
-
 from __future__ import annotations
 
 from annotation.analysis.leaderboard.ranking import Place

@@ -1,5 +1,3 @@
-"""A large project does not slow a small one down: no page, list or file of the small one reads its rows."""
-
 from __future__ import annotations
 
 import json

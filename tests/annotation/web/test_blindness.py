@@ -1,5 +1,3 @@
-"""No page of an assessor names the judge or another person; `tests/annotation/test_blindness` tests all other pages."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""Unreadable requests are refused with a message, and have no effect."""
-
 from __future__ import annotations
 
 import html

@@ -1,5 +1,3 @@
-"""From the setup link of an empty installation to a ranking, in a real browser with a real worker."""
-
 from __future__ import annotations
 
 import csv

@@ -1,5 +1,3 @@
-"""People who work fast, correct mistakes at once, go back or lose the connection: the page shows the true state."""
-
 from __future__ import annotations
 
 import time

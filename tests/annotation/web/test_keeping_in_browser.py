@@ -1,5 +1,3 @@
-"""No input is lost if a server dies, a session ends, two tabs or devices are used, or an act is refused."""
-
 from __future__ import annotations
 
 import re

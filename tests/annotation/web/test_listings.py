@@ -1,5 +1,3 @@
-"""Long lists: searching, sorting by heads and paging, without scripts."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""A list in a real browser: sorted, searched and continued in place, or by links without scripts."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

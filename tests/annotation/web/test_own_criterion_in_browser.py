@@ -1,5 +1,3 @@
-"""From an empty project to a ranking by an own criterion, which a judge and two people rated, in a real browser."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

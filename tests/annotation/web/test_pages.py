@@ -1,5 +1,3 @@
-"""Every page has a content policy, a title and a link that skips the header."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""The number of queries of a page does not depend on the number of rows."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

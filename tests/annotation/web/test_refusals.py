@@ -1,5 +1,3 @@
-"""Refusals of people who are signed out, outside of the project, not allowed or too late, as pages and as notices."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""No template, message, script or description in the API uses a word that CONTRIBUTING.md retires."""
-
 from __future__ import annotations
 
 import ast

@@ -1,5 +1,3 @@
-"""The impact: the largest change of coverage by another answer."""
-
 from dataclasses import replace
 from typing import Literal
 

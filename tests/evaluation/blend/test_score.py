@@ -1,5 +1,3 @@
-"""The blend, compared with values derived by hand."""
-
 from typing import Any
 
 import pytest

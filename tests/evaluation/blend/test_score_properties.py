@@ -1,5 +1,3 @@
-"""Properties of the blend that hold for any answers."""
-
 from dataclasses import asdict, replace
 
 from hypothesis import given

@@ -1,5 +1,3 @@
-"""Gates over whole evaluations by the offline judge, whose coverage of these sentences is known."""
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Every call fits into the judge's context, however long the texts are, and no part of them is lost."""
-
 import asyncio
 from collections.abc import Iterator
 

@@ -1,5 +1,3 @@
-"""Own criteria: the valid values of a scale, and hostile replies."""
-
 import json
 
 import pytest

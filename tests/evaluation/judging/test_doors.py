@@ -1,5 +1,3 @@
-"""The synchronous functions, with and without a running event loop."""
-
 import asyncio
 import subprocess
 import sys

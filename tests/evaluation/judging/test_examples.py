@@ -1,5 +1,3 @@
-"""Examples of people's answers: which are chosen, and how a prompt shows them."""
-
 import json
 
 from evaluation.judging.examples import (

@@ -1,5 +1,3 @@
-"""The expected value of a rating, from the log-probabilities of a server."""
-
 import asyncio
 import json
 

@@ -1,5 +1,3 @@
-"""The abilities of a server are found by one call and remembered."""
-
 import asyncio
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""All faults of a server, with the real `openai` client and the scripted server."""
-
 import asyncio
 import json
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""Limits per minute, with minutes of a few hundredths of a second, and budgets."""
-
 import asyncio
 import time
 from itertools import pairwise

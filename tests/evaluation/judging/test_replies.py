@@ -1,5 +1,3 @@
-"""Whatever a server sends, an evaluation does not fail and makes no verdict from an unusable reply."""
-
 import json
 from collections.abc import Iterator
 

@@ -1,5 +1,3 @@
-"""The cost of calls: complete, refused and interrupted ones."""
-
 import asyncio
 import json
 from typing import Any

@@ -1,5 +1,3 @@
-"""Texts that are longer than a judge's context."""
-
 import pytest
 
 from evaluation import Limits, check_claims, evaluate_summary

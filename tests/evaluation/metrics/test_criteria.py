@@ -1,5 +1,3 @@
-"""Criteria as values, and the packs of published questions."""
-
 import pytest
 
 from evaluation.metrics import PACKS, UNMARKED, Criterion

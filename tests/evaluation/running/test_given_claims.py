@@ -1,5 +1,3 @@
-"""Given claims with people's answers: the judge is asked only about the others."""
-
 import pytest
 
 from evaluation import EvaluationError, LexicalJudge, OpenAIJudge, SummaryInput, evaluate_summaries

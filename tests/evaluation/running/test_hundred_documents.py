@@ -1,5 +1,3 @@
-"""A hundred documents, some with faults: the others have the same scores as without faults."""
-
 import json
 from collections.abc import Callable
 

@@ -1,5 +1,3 @@
-"""Own criteria in the library: scores, calls and refusals."""
-
 import pytest
 
 from evaluation import (

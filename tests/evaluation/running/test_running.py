@@ -1,5 +1,3 @@
-"""Concurrent, nested and threaded evaluations, and their end after errors."""
-
 import asyncio
 import itertools
 import json

@@ -1,5 +1,3 @@
-"""Agreement: published values, other libraries, undefined cases, and intervals."""
-
 import random
 import warnings
 from typing import Any, get_args

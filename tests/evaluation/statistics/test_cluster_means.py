@@ -1,5 +1,3 @@
-"""Means of slices, weighted means, slices in which a system is worse, and differences of two means."""
-
 import math
 import random
 from itertools import chain

@@ -1,5 +1,3 @@
-"""Estimates from recorded samples: by hand, refusals, correct on average, and at the ends of a scale."""
-
 import math
 from dataclasses import replace
 from statistics import mean, stdev

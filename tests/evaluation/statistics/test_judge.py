@@ -1,5 +1,3 @@
-"""A judge compared with people and with itself: every figure derived by hand, and reports of parts."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,5 +1,3 @@
-"""Pooled estimates: by hand, in any order, and correct coverage on average."""
-
 from dataclasses import replace
 
 import numpy as np

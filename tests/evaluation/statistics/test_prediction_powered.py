@@ -1,5 +1,3 @@
-"""The published prediction-powered mean: known values, the small-sample form and limits; and shrunk slopes."""
-
 import math
 from statistics import mean, stdev
 

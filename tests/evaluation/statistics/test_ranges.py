@@ -1,5 +1,3 @@
-"""Intervals that stay between 0 and 1: by hand, at the ends, and with too few values."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

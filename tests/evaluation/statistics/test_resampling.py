@@ -1,7 +1,3 @@
-"""Bootstrap intervals of means and of functions of sums: clusters are resampled whole, and shares of 0 or 1 are
-exact.
-"""
-
 import json
 import math
 

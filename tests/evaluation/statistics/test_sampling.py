@@ -1,5 +1,3 @@
-"""Random samples: sizes and inclusion probabilities; and forecasts of a new sample's intervals."""
-
 import math
 from collections import Counter
 from dataclasses import replace

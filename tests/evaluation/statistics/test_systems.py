@@ -1,5 +1,3 @@
-"""Permutation tests, Holm's correction, groups and settled orders: exact values, and rates of false findings."""
-
 import random
 from itertools import combinations
 

@@ -1,5 +1,3 @@
-"""Alarms over time: examples by hand, a changed mix, steady and falling series, and a judge whose answers change."""
-
 import random
 
 import pytest

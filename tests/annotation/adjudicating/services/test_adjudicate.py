@@ -1,5 +1,3 @@
-"""A decision outranks all other answers until it is withdrawn."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

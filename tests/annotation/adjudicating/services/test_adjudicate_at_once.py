@@ -1,7 +1,3 @@
-"""Two adjudicators act at the same time: one decision counts, the other person sees both decisions, and two people
-never get the same dispute.
-"""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""An adjudicator decides by keyboard, and typed text is kept until it is saved."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""The agreement of a project: every figure with its calculation by hand."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

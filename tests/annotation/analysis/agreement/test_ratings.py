@@ -1,5 +1,3 @@
-"""Agreement uses each person's first answers, if they were given before others' answers were shown."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""The agreement page and the judge page: contents, permissions and files."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

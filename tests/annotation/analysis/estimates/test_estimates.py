@@ -1,5 +1,3 @@
-"""Estimates from samples, and the reasons for missing estimates."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""The explanation of a score in the API has the same content as the page."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

@@ -1,5 +1,3 @@
-"""Two systems side by side, with the claims on which they differ."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

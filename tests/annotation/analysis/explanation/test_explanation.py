@@ -1,5 +1,3 @@
-"""The explanation of a score: weights, claims that replace units, documents without a reference, and people."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

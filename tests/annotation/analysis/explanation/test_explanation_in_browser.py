@@ -1,5 +1,3 @@
-"""The explanation of a score in a real browser, reached from the leaderboard."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""A system's claims by final verdict, over all its summaries."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

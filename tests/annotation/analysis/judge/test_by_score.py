@@ -1,5 +1,3 @@
-"""The judges' report for one score, if people have answered checks of both scores."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""The judges' report, with every figure derived by hand, and the population that people's answers represent."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast

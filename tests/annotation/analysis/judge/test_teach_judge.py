@@ -1,5 +1,3 @@
-"""Teaching a judge by examples, with a scripted server that follows them and people with or without a rule."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""The leaderboard in the API; the page, the API and the command show the same numbers."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

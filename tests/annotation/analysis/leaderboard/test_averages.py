@@ -1,5 +1,3 @@
-"""Macro means and their intervals, by hand."""
-
 import pytest
 
 from annotation.analysis.leaderboard.averages import Observation, averages

@@ -1,5 +1,3 @@
-"""Axes that fit the data, and bars on these axes."""
-
 from __future__ import annotations
 
 import pytest

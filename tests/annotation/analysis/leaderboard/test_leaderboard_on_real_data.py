@@ -1,5 +1,3 @@
-"""The leaderboard of published human judgments, compared with figures from other sources."""
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-"""The significance of an order of systems, derived by hand."""
-
 from collections.abc import Mapping, Sequence
 
 from hypothesis import given, settings

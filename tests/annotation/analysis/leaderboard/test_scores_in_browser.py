@@ -1,5 +1,3 @@
-"""The leaderboard and a system's means in a real browser, with every score that a project can have."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

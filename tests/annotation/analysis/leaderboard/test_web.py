@@ -1,5 +1,3 @@
-"""The leaderboard, a system's summaries, and the explanation of one summary's scores."""
-
 from __future__ import annotations
 
 import re

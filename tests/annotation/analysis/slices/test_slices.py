@@ -1,7 +1,3 @@
-"""Slices by a metadata key: the split, the cells, the weights, and all pages, lists, exports and API replies with
-slices.
-"""
-
 from __future__ import annotations
 
 import json

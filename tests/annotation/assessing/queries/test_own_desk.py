@@ -1,5 +1,3 @@
-"""An assessor's own page: their sets by state, and the next set of the queue."""
-
 from __future__ import annotations
 
 from annotation.assessing.queries.own_desk import own_desk

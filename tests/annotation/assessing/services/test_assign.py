@@ -1,5 +1,3 @@
-"""A manager assigns sets: one set to one person, or a number of people to every set."""
-
 from __future__ import annotations
 
 from collections import Counter

@@ -1,5 +1,3 @@
-"""Closing an assignment: the conditions, and the answers that count afterwards."""
-
 import pytest
 
 from annotation.assessing.services.acts import UnitAct

@@ -1,5 +1,3 @@
-"""The queue gives each set to no more assessors than the project requires."""
-
 from __future__ import annotations
 
 from collections import Counter

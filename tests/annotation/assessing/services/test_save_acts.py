@@ -1,5 +1,3 @@
-"""The acts of the SEE form: repeated acts, conflicts with newer versions, and the order of the stages."""
-
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""Unassigned sets: their answers do not count, and assessors who could see others' answers are marked."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""The views of an open form: acts, and the plain forms for judgments and ratings."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""A manager assigns document sets, and assessors take sets from the queue."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

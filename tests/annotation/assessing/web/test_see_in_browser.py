@@ -1,5 +1,3 @@
-"""The SEE form in a real browser: by keyboard, by mouse, on a touch screen, and without scripts."""
-
 from __future__ import annotations
 
 from functools import partial

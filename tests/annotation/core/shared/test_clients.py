@@ -1,5 +1,3 @@
-"""The client's address is taken from the header by the number of declared proxies, and cannot be forged."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

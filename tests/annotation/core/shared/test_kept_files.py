@@ -1,5 +1,3 @@
-"""Files that web servers and workers share, in a folder and in object storage behind a server with S3's API."""
-
 from __future__ import annotations
 
 import stat

@@ -1,5 +1,3 @@
-"""Limits count all processes together, and allow everything if the cache is unavailable."""
-
 from __future__ import annotations
 
 import logging

@@ -1,5 +1,3 @@
-"""Every level in every format is read back by another library with equal values."""
-
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path

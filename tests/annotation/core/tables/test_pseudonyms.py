@@ -1,5 +1,3 @@
-"""Pseudonyms are stable, differ between projects, and reveal nothing."""
-
 import hashlib
 import hmac
 import re

@@ -1,5 +1,3 @@
-"""Level `answers`: a row per answer, including withdrawn and replaced answers."""
-
 from collections import defaultdict
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Level `answers`: answers to questions, and ratings of summaries."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""DUCView's files are read unchanged, repaired if real files break the rules, or refused if they are dangerous."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""SEE's HTML and DUC's file names: strict about the kind of a file, tolerant of its spelling."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Judges in the API: adding, changing and using them, without access to judges of other projects."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

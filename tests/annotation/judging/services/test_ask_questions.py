@@ -1,5 +1,3 @@
-"""Questions that people write: permissions, refusals, and effects on the scores."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Testing the connection to a judge's server with one short question."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

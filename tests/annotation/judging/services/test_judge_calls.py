@@ -1,5 +1,3 @@
-"""Stored replies, so that each call is paid for once."""
-
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,3 @@
-"""The requests of a run's job, and the rows that it writes."""
-
 from __future__ import annotations
 
 import threading

@@ -1,5 +1,3 @@
-"""A worker judges the document sets of a run concurrently, in few statements, and each has its own result."""
-
 from __future__ import annotations
 
 import threading

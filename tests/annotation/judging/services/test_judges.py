@@ -1,5 +1,3 @@
-"""Building a judge from its row."""
-
 from __future__ import annotations
 
 from typing import Any

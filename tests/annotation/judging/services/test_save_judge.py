@@ -1,5 +1,3 @@
-"""A project's own judges: who may create and use them, and which servers and keys they may use."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

@@ -1,5 +1,3 @@
-"""People without permission are refused by every service of judging, whatever the views check."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""The page Judges: adding a judge, and choosing the deciding judge."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""The page of a document set's questions, and the questions on the page of a summary."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

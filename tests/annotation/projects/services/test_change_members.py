@@ -1,5 +1,3 @@
-"""Members of a project, and the owner that must remain."""
-
 import pytest
 
 from annotation.core.permissions import roles_in

@@ -1,5 +1,3 @@
-"""The rules of a project: permissions, effects and refusals."""
-
 from dataclasses import replace
 from typing import Any
 

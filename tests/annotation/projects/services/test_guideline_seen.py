@@ -1,5 +1,3 @@
-"""Answers store the version of the guidelines that the form showed."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""Joining a project by a link, and its refusals."""
-
 from __future__ import annotations
 
 from datetime import timedelta

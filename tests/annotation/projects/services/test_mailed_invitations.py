@@ -1,5 +1,3 @@
-"""Invitations by mail: the link is sent to the named address and stored nowhere."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Guidelines are saved as versions, which never change."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

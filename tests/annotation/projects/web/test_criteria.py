@@ -1,5 +1,3 @@
-"""The page of a project's own criteria, without scripts."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""The page of the log works without scripts and is hidden without the permission; its rows never change."""
-
 from __future__ import annotations
 
 import re

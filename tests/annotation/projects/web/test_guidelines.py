@@ -1,5 +1,3 @@
-"""The page of the guidelines, and the key that opens them on pages for answering."""
-
 from __future__ import annotations
 
 import html

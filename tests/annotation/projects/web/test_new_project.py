@@ -1,5 +1,3 @@
-"""Creating a project on the page and in the API, and the suggested steps."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""The page of members and invitations, and joining by a link."""
-
 from __future__ import annotations
 
 import html

@@ -1,5 +1,3 @@
-"""If a change of the rules is refused, the message is visible and announced, wherever it is on the long page."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""Answering many checks with one request: all of them, or each valid answer."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

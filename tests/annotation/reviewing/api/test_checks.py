@@ -1,5 +1,3 @@
-"""Checks in the API: answers, scores and events equal those of the services, and nothing is revealed too early."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

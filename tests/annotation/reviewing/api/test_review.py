@@ -1,5 +1,3 @@
-"""The queues of checks in the API: handing out checks, and samples, as on the page."""
-
 from __future__ import annotations
 
 from datetime import datetime

@@ -1,5 +1,3 @@
-"""Passages found for a claim, the filter of a queue, and the view of a check."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

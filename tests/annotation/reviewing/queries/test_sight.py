@@ -1,5 +1,3 @@
-"""The rule of who may see others' answers, for a loaded row and for lists in the database."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

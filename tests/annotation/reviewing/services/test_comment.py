@@ -1,5 +1,3 @@
-"""Comments: permissions, notices, and the rows that remain after a deletion."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

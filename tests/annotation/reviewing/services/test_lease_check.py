@@ -1,7 +1,3 @@
-"""A reviewer's lease: it starts when a check is handed out, and lasts five minutes after each request of the
-reviewer.
-"""
-
 from __future__ import annotations
 
 from datetime import timedelta

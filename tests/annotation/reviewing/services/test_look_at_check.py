@@ -1,5 +1,3 @@
-"""Recorded looks at checks, and whether others' answers were shown."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

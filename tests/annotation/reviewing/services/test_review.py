@@ -1,5 +1,3 @@
-"""A reviewer's verdict: its effects, refusals and log entries."""
-
 import pytest
 
 from annotation.adjudicating.queries.answers import answers_on

@@ -1,5 +1,3 @@
-"""Several people, or one person in several windows, answer the same check at the same time."""
-
 from __future__ import annotations
 
 from functools import partial

@@ -1,5 +1,3 @@
-"""A warning before a page shows others' answers to people who could still answer sampled claims blind."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""Comments as a page and as fragments."""
-
 from __future__ import annotations
 
 import html

@@ -1,5 +1,3 @@
-"""People comment on a claim where they answer it and where its score is explained, in a real browser."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

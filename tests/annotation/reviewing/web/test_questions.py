@@ -1,5 +1,3 @@
-"""Closed questions for reviewers: their queue, the text that decides each, and the effect of an answer."""
-
 from __future__ import annotations
 
 import re

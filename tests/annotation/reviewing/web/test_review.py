@@ -1,5 +1,3 @@
-"""The queue of checks, and the page of one claim: answering, undoing, and the visibility of the judge's verdict."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Reviewing by keyboard in a real browser: one key per answer, the next claim at once, and nothing gets lost."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""The review page on small screens: the text that decides a claim is visible before the answer."""
-
 from __future__ import annotations
 
 from itertools import cycle

@@ -1,5 +1,3 @@
-"""A further sample of only those systems that may still be best."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

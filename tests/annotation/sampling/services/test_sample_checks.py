@@ -1,5 +1,3 @@
-"""Random samples of checks: frames, inclusion probabilities, and the answers that samples use."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

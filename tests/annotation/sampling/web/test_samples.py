@@ -1,5 +1,3 @@
-"""The form for a random sample, with its forecast."""
-
 from __future__ import annotations
 
 import re

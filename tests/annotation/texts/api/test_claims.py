@@ -1,5 +1,3 @@
-"""Correcting claims through the API uses the same services, with the same refusals."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

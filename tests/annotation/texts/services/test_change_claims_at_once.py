@@ -1,5 +1,3 @@
-"""Two people change the same claim at the same time: one succeeds, and the other loses nothing."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

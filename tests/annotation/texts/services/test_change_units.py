@@ -1,5 +1,3 @@
-"""Units can be joined and split until the text is judged, and claims follow. Offsets are derived by hand."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

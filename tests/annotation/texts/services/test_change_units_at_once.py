@@ -1,5 +1,3 @@
-"""Two people change the units of one summary at the same instant: one succeeds, and the other is refused."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""After any joins and splits, the units are in order, do not overlap and have the same words."""
-
 from __future__ import annotations
 
 from itertools import pairwise

@@ -1,5 +1,3 @@
-"""The page of a text's claims, and its plain forms."""
-
 from __future__ import annotations
 
 from html import unescape

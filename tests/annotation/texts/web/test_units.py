@@ -1,5 +1,3 @@
-"""The pages of units: plain forms, refusals with the newer units, and the pages of blind people."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
