@@ -29,7 +29,6 @@ def _axe() -> str:
 
 
 def violations(page: Page, *also: ViewportSize) -> list[str]:
-    """Return the faults of a page in light, in dark and in other sizes: rule, place and element."""
     if not page.evaluate("'axe' in window"):
         # The browser's debugger runs the script, so the content policy needs no exception.
         page.evaluate(_axe())
@@ -46,7 +45,6 @@ def violations(page: Page, *also: ViewportSize) -> list[str]:
 
 
 def runs_off(page: Page, size: ViewportSize | None = None) -> list[str]:
-    """Return a message if the page scrolls sideways. The size of the window is restored."""
     if size:
         page.set_viewport_size(size)
     is_wider = page.evaluate("document.documentElement.scrollWidth > innerWidth")

@@ -90,8 +90,6 @@ def standing_still(page: Page) -> Iterator[None]:
 
 @dataclass
 class Watch:
-    """Records the problems of a test's pages: errors, exceptions, refused content, broken parts."""
-
     complaints: list[str] = field(default_factory=list)
     under_way: int = 0
 
@@ -126,8 +124,6 @@ class Watch:
 
 @dataclass
 class Desk:
-    """Opens pages for the people of one test, each in its own browser context (cookies, storage)."""
-
     browser: Browser
     address: str
     watch: Watch = field(default_factory=Watch)
@@ -150,7 +146,6 @@ class Desk:
                 self.watch.complaints.append(f"closing: {fault}")
 
     def _come_to_rest(self, context: BrowserContext) -> None:
-        """Wait for the answers to all requests of the pages, so that their problems are recorded."""
         for _ in range(0, LONGEST_REST_MS, REST_MS):
             if context.pages:
                 context.pages[0].wait_for_timeout(REST_MS)

@@ -29,7 +29,6 @@ SETTINGS = "annotation.config.settings.test"
 
 
 def _own_folder() -> None:
-    """Use a var/ folder for this test run only, so that tests do not change the data of their user."""
     folder = tempfile.mkdtemp(prefix="coverdict-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ["COVERDICT_VAR"] = folder
@@ -127,7 +126,6 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None) -> Iterator[None]:
-    """Extend pytest-django's fixture: tests that commit end quickly."""
     # Import it here, because this file is read before Django is set up.
     from tests.emptying import only_what_is_filled
 
@@ -137,7 +135,6 @@ def django_db_setup(django_db_setup: None) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator["Browser"]:
-    """The only Chromium of the test run."""
     # Playwright runs an event loop in this thread, so Django would refuse queries as calls from a coroutine.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     try:
@@ -169,13 +166,11 @@ def desk(browser: "Browser", live_server: Any) -> Iterator[browsers.Desk]:
 
 @pytest.fixture
 def page(desk: Callable[[], "Page"]) -> "Page":
-    """A page for one person on the live server."""
     return desk()
 
 
 @pytest.fixture
 def redis_url() -> Iterator[str]:
-    """An empty Redis for this test only."""
     try:
         with redis_server.running() as url:
             yield url

@@ -18,13 +18,11 @@ APPEND_ONLY = "annotation_event"
 
 @contextmanager
 def only_what_is_filled() -> Iterator[None]:
-    """Make tests that commit end with `empty`, within the with block."""
     with patch.object(TransactionTestCase, "_fixture_teardown", lambda _: empty()):
         yield
 
 
 def empty() -> None:
-    """Delete all rows except those that migrations created."""
     tables = sorted(set(connection.introspection.django_table_names()) - FILLED_BY_MIGRATIONS)
     questions = (f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM {table})" for table in tables)
     # Foreign keys are checked at the end of the transaction, so the order of tables does not matter.

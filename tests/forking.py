@@ -31,7 +31,6 @@ KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "COVERDICT_VAR")
 
 
 def run(code: str, *arguments: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
-    """Run `python -c code` with this environment and the variables in `KEPT`; return its result and output."""
     own = {name: value for name in KEPT if (value := os.environ.get(name))}
     asked = {name: value for name, value in {**own, **environment}.items() if value is not None}
     with tempfile.TemporaryDirectory() as folder:
@@ -67,7 +66,6 @@ def _server() -> subprocess.Popen[str]:
 
 
 def _next_fork() -> str | None:
-    """Return the code that this fork is to run; None in the server at its end."""
     for line in sys.stdin:
         wanted = json.loads(line)
         if child := os.fork():

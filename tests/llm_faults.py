@@ -13,8 +13,6 @@ TIMEOUT_SECONDS = 2.0
 
 
 def each(change: Callable[[Answer], Answer]) -> Callable[[Answer], Answer]:
-    """Apply the change to every entry of an answer, including the claims within a unit."""
-
     def changed(entry: Answer) -> Answer:
         nested = entry.get("claims", [])
         if nested and isinstance(nested[0], dict):
@@ -25,12 +23,10 @@ def each(change: Callable[[Answer], Answer]) -> Callable[[Answer], Answer]:
 
 
 def listed(change: Callable[[list[Answer]], list[Answer]]) -> Callable[[Answer], Answer]:
-    """Apply the change to every list of an answer."""
     return lambda answer: {name: change(entries) for name, entries in answer.items()}
 
 
 def with_strings(entry: Answer) -> Answer:
-    """Replace the numbers of an entry by texts."""
     changed = dict(entry)
     for name in ("unit", "probability", "value"):
         if name in changed:
@@ -41,7 +37,6 @@ def with_strings(entry: Answer) -> Answer:
 
 
 def renamed(entry: Answer) -> Answer:
-    """Replace the id, or the unit's number, by one that was not asked about."""
     return {**entry, "id": f"x{entry.get('id')}", "unit": 1000 + int(entry.get("unit", 0))}
 
 
@@ -66,7 +61,6 @@ def each_opposite(entry: Answer) -> Answer:
 
 
 def draft(text: str) -> str:
-    """Write the opposite of an answer, as a model may do before it answers."""
     return json.dumps(
         {
             name: [each_opposite(entry) if isinstance(entry, dict) else entry for entry in entries]

@@ -38,8 +38,6 @@ _PIECE = 1 << 16
 
 @dataclass(frozen=True)
 class Call:
-    """A request as it arrived, with header names in lower case."""
-
     method: str
     path: str
     headers: dict[str, str]
@@ -47,18 +45,15 @@ class Call:
 
     @property
     def format(self) -> str:
-        """Return the requested format of the reply."""
         return str(self.body.get("response_format", {}).get("type", "text"))
 
     @property
     def question(self) -> dict[str, Any]:
-        """Return the user's message, which is JSON."""
         question: dict[str, Any] = json.loads(self.body["messages"][-1]["content"])
         return question
 
     @property
     def prompt_characters(self) -> int:
-        """Count the characters of all messages."""
         return sum(len(message["content"]) for message in self.body["messages"])
 
 
@@ -87,12 +82,10 @@ class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
     def status(
         status: int, message: str = "scripted", code: str | None = None, param: str | None = None
     ) -> Fault:
-        """Reply with an error in OpenAI's format."""
         return Fault(status=status, error={"message": message, "code": code, "param": param, "type": "error"})
 
     @staticmethod
     def rate_limited(retry_after: str | None = None, **headers: str) -> Fault:
-        """Reply with 429, with or without Retry-After."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         if retry_after is not None:
             given["Retry-After"] = retry_after
@@ -100,42 +93,34 @@ class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
 
     @staticmethod
     def slow(seconds: float) -> Fault:
-        """Reply correctly but late."""
         return Fault(delay=seconds)
 
     @staticmethod
     def hang() -> Fault:
-        """Do not reply during the test."""
         return Fault(delay=3600)
 
     @staticmethod
     def trickle() -> Fault:
-        """Send a correct reply byte by byte for the whole test, without long pauses."""
         return Fault(seconds_a_byte=0.05)
 
     @staticmethod
     def reset() -> Fault:
-        """Close the connection before the reply."""
         return Fault(reset_after=0)
 
     @staticmethod
     def reset_in_answer() -> Fault:
-        """Close the connection in the middle of the reply's body."""
         return Fault(reset_after=40)
 
     @staticmethod
     def refusal(text: str = "I cannot help with that.") -> Fault:
-        """Fill the field for refusals instead of the content."""
         return Fault(refusal=text, content=lambda _: None)
 
     @staticmethod
     def filtered() -> Fault:
-        """Reply as a provider's content filter does."""
         return Fault(content=lambda _: "", finish_reason="content_filter")
 
     @staticmethod
     def truncated() -> Fault:
-        """Send the first half of the reply, ended by the length limit."""
         return Fault(content=lambda text: text[: len(text) // 2], finish_reason="length")
 
     @staticmethod
@@ -144,44 +129,36 @@ class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
 
     @staticmethod
     def around(change: Callable[[str], str]) -> Fault:
-        """Change the text of the correct reply."""
         return Fault(content=change)
 
     @staticmethod
     def endless(*, packed: bool = False) -> Fault:
-        """Send a body of 256 MiB unless the client stops reading; if `packed`, 64 MiB in a small compressed body."""
         if packed:
             return Fault(raw_body=gzip.compress(bytes(1 << 26), 1), headers={"Content-Encoding": "gzip"})
         return Fault(endless_bytes=256 * (1 << 20))
 
     @staticmethod
     def unknown_encoding() -> Fault:
-        """Send a body in an encoding that was not requested."""
         return Fault(raw_body=b"{}", headers={"Content-Encoding": "br"})
 
     @staticmethod
     def fenced() -> Fault:
-        """Put the correct reply into a code fence."""
         return Fault(content=lambda text: f"```json\n{text}\n```")
 
     @staticmethod
     def prose() -> Fault:
-        """Put the correct reply between sentences, some with brackets."""
         return Fault(content=lambda text: f"Sure [as asked]! Here {{it}} is:\n\n{text}\n\nAnything else?")
 
     @staticmethod
     def changed(change: Callable[[Answer], Answer]) -> Fault:
-        """Change the answer of the correct reply."""
         return Fault(answer=change)
 
     @staticmethod
     def completion(change: Callable[[Answer], Answer]) -> Fault:
-        """Change the envelope of the correct reply."""
         return Fault(completion=change)
 
     @staticmethod
     def without(*ids: str) -> Fault:
-        """Omit the verdicts on these claims."""
         return Fault(
             answer=lambda answer: {
                 name: [
@@ -198,7 +175,6 @@ class faults:  # noqa: N801  (a namespace, read as `faults.refusal(...)`)
 
     @staticmethod
     def wire(raw: bytes) -> Fault:
-        """Send these bytes instead of an HTTP response, then close the connection."""
         return Fault(raw_response=raw)
 
 
@@ -251,20 +227,16 @@ class LLMServer:
         return f"http://127.0.0.1:{self._port}/v1"
 
     def then(self, *queued: Fault | None) -> None:
-        """Let the next calls fail in this way, one after the other; None is a call without a fault."""
         with self._arrived:
             self._next.extend(fault or Fault() for fault in queued)
 
     def always(self, fault: Fault | None) -> None:
-        """Let every call from now on fail in this way."""
         self._always = fault
 
     def where(self, rule: Callable[[Call], Fault | None]) -> None:
-        """Let calls fail by a rule, which returns the fault of each call."""
         self._rule = rule
 
     def wait_for_calls(self, count: int) -> None:
-        """Wait until this number of calls has arrived. Raises TimeoutError after a minute."""
         with self._arrived:
             if not self._arrived.wait_for(lambda: len(self.calls) >= count, timeout=60):
                 raise TimeoutError(f"{len(self.calls)} of {count} calls arrived.")
@@ -296,7 +268,6 @@ class LLMServer:
         server.close()
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the requests of one connection, one after the other."""
         self.connections += 1
         self.open_connections += 1
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
@@ -350,7 +321,6 @@ class LLMServer:
         return None
 
     def _rejection(self, call: Call) -> Fault | None:
-        """Refuse the first parameter that the server does not support."""
         if call.format != "text" and call.format not in self.formats:
             return faults.status(
                 400, f"response_format {call.format} is not supported", param="response_format"
@@ -396,7 +366,6 @@ def _whole_unit(unit: str) -> list[str]:
 
 
 def scripted_answer(call: Call, claims_of: ClaimsOf = _whole_unit) -> Answer:
-    """Answer a question correctly by the server's rules."""
     question, told = call.question, str(call.body["messages"][0]["content"])
     if question.keys() >= {"text", "summary", "criteria"}:
         return {"criteria": _rated(question["criteria"])}
@@ -433,7 +402,6 @@ def scripted_answer(call: Call, claims_of: ClaimsOf = _whole_unit) -> Answer:
 
 
 def _rated(criteria: dict[str, Any]) -> list[Answer]:
-    """Return the second-highest value of every scale; 80 if any percent is allowed, and .8 if any share is."""
     typed = {"whole numbers from 0 to 100": 80, "numbers from 0 to 1": 0.8}
     fair = {
         identity: typed[each["values"]] if isinstance(each["values"], str) else int([*each["values"]][-2])
@@ -496,7 +464,6 @@ def _completion(
 
 
 def _tokens(content: str, chances: dict[str, float]) -> list[Answer]:
-    """Split the reply into tokens, with these probabilities after each "value"."""
     pieces = [piece for piece in re.split(r"(\d+)", content) if piece]
     told = [{"token": token, "logprob": math.log(chance)} for token, chance in chances.items()]
     return [
@@ -506,7 +473,6 @@ def _tokens(content: str, chances: dict[str, float]) -> list[Answer]:
 
 
 def _events(completion: Answer) -> bytes:
-    """Write the completion as a stream of events with a few characters each; the last event has the usage."""
     [choice] = completion["choices"]
     content = choice["message"]["content"] or ""
     deltas: list[Answer] = [{"role": "assistant"}]

@@ -24,11 +24,9 @@ class Provider:
     issuer: str
 
     def knows(self, sub: str, **claims: object) -> None:
-        """Let the provider send these claims about the person."""
         httpx.put(f"{self.issuer}/users/{sub}", json=claims).raise_for_status()
 
     def let_in(self, address: str, sub: str, *, denies: bool = False) -> str:
-        """Act as the person's browser at the provider; return the path and query of its redirect."""
         form = {"action": "deny"} if denies else {"sub": sub}
         answer = httpx.post(address, data=form)
         assert answer.status_code == 302, answer.text
@@ -38,7 +36,6 @@ class Provider:
 
 @contextmanager
 def running() -> Iterator[Provider]:
-    """Run a provider within the with block."""
     port = free_port()
     server = subprocess.Popen(
         [sys.executable, "-m", "oidc_provider_mock", "--port", str(port)],
@@ -67,7 +64,6 @@ def _wait_until_ready(server: subprocess.Popen[bytes], provider: Provider) -> No
 
 
 def onward(page: str) -> str:
-    """Return the provider's address from the page that leads to it."""
     found = re.search(r'http-equiv="refresh" content="0; url=([^"]+)"', page)
     assert found, page
     return found[1].replace("&amp;", "&")

@@ -36,14 +36,12 @@ def missing(part: str, reason: str) -> NoReturn:
 
 
 def summary_lines(skip_reasons: Iterable[str]) -> list[str]:
-    """Return a line for each missing part and reason, with the number of its tests; no lines if nothing is missing."""
     found = [match for reason in skip_reasons if (match := _SKIP.search(reason))]
     counts = Counter((match["part"], match["reason"].strip()) for match in found)
     return [f"skipped parts: {part} ({count}): {reason}" for (part, reason), count in sorted(counts.items())]
 
 
 def free_port() -> int:
-    """Return a port of this machine on which nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -40,8 +40,6 @@ class NoPostgres(Exception):
 
 @dataclass(frozen=True)
 class Options:
-    """A server's data folder, settings and environment."""
-
     parent: str | None = None
     settings: dict[str, str] = field(default_factory=lambda: dict(QUICK))
     environment: dict[str, str] = field(default_factory=dict)
@@ -49,8 +47,6 @@ class Options:
 
 @dataclass(frozen=True)
 class Server:
-    """A running server; `url` has the form of DATABASE_URL."""
-
     url: str
     keeper: subprocess.Popen[str]
 
@@ -63,7 +59,6 @@ class Server:
             raise NoPostgres("the test database did not come up again")
 
     def stop(self) -> None:
-        """Stop the server and remove its folder. A second call does nothing."""
         if self.keeper.stdin and not self.keeper.stdin.closed:
             self.keeper.stdin.close()
         self.keeper.wait(STOP_SECONDS + 5)
@@ -93,7 +88,6 @@ def start(options: Options | None = None) -> Server:
 
 
 def binaries() -> Path:
-    """Return the folder of the wheel's newest PostgreSQL, without importing the wheel."""
     spec = importlib.util.find_spec(WHEEL)
     if spec is None or not spec.submodule_search_locations:
         raise NoPostgres(f"{WHEEL} is not installed; run `make test`, which installs requirements/dev.txt")
@@ -107,7 +101,6 @@ def binaries() -> Path:
 
 
 def is_open_to_all(folder: Path) -> bool:
-    """Return True if a user without special rights can read this folder."""
     walkable = all(step.stat().st_mode & 0o001 for step in (folder, *folder.parents))
     return walkable and bool(folder.stat().st_mode & 0o004)
 

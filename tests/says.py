@@ -4,5 +4,4 @@ import re
 
 
 def says(text: str, word: str) -> bool:
-    """Return True if the word occurs in the text with neither a letter nor a digit beside it."""
     return re.search(rf"(?<![0-9A-Za-z]){re.escape(word)}(?![0-9A-Za-z])", text) is not None

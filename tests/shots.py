@@ -21,8 +21,6 @@ SCREEN: ViewportSize = {"width": 1000, "height": 620}
 
 @dataclass(frozen=True)
 class Shot:
-    """A page as one person sees it, and the way to it."""
-
     person: str
     go: Callable[[Page], None]
     viewport: ViewportSize | None = None
@@ -69,7 +67,6 @@ def leaderboard(page: Page) -> None:
 
 
 def wait_for_statistics(page: Page) -> None:
-    """Wait until a worker has computed the statistics."""
     while page.get_by_role("link", name="Refresh").count():
         page.wait_for_timeout(1000)
         page.reload()

@@ -9,7 +9,6 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def modules(*rooms: str, holding: str) -> Iterator[tuple[str, ast.Module]]:
-    """Yield the parsed modules in these folders whose text contains the pattern, with their paths."""
     for room in rooms:
         for path in sorted((ROOT / room).rglob("*.py")):
             text = path.read_text(encoding="utf-8")

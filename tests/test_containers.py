@@ -35,8 +35,6 @@ pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 @dataclass(frozen=True)
 class Engine:
-    """podman or docker, with the options of all our containers."""
-
     program: str
     given: tuple[str, ...] = ()
 
@@ -50,7 +48,6 @@ class Engine:
 
     @contextmanager
     def service(self, *words: str) -> Iterator[None]:
-        """Run a container within the with block; it must stop without an error."""
         name = self.run("run", "--detach", *self.given, IMAGE, *words)
         try:
             yield
@@ -108,7 +105,6 @@ def test_the_image_serves_and_works_as_nobody_in_particular(engine: Engine) -> N
 
 
 def ready(port: int) -> None:
-    """Wait until /readyz reports that all parts are ready."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}/readyz", headers={"Host": NAME})
     end = time.monotonic() + UP_SECONDS
     while True:

@@ -66,7 +66,6 @@ pytestmark = pytest.mark.process
 
 
 def blocks(kind: str = "server", page: str = PAGE) -> list[str]:
-    """Return the commands of one kind of block, in order; those of `server` lead to a judged project."""
     return re.findall(rf"```sh {kind}\n(.*?)```", page, re.DOTALL)
 
 
@@ -81,8 +80,6 @@ def named_values(text: str) -> dict[str, str]:
 
 @dataclass
 class Machine:
-    """A folder instead of /, with the project in it, and with its own servers."""
-
     root: Path
     sockets: str
     redis: str
@@ -91,7 +88,6 @@ class Machine:
     )
 
     def here(self, text: str) -> str:
-        """Replace paths, ports, servers and users in the text by those of this machine."""
         text = text.replace("/usr/bin/python3 ", "python3 ")
         text = text.replace("/usr/sbin/runuser -u coverdict -- ", "")
         text = text.replace("runuser -u postgres -- ", "PGUSER=postgres ")
@@ -105,7 +101,6 @@ class Machine:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return the environment of a login, with the paths of PostgreSQL's programs and socket."""
         login = {name: os.environ[name] for name in FROM_THE_LOGIN if name in os.environ}
         packages = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_"))}
         path = os.pathsep.join([f"{self.root}/usr/local/bin", str(postgres.binaries()), login["PATH"]])
@@ -114,7 +109,6 @@ class Machine:
         return {**login, **packages, "PATH": path, "PGHOST": self.sockets, "name": NAME}
 
     def run(self, commands: str) -> str:
-        """Run the commands one after the other in the project's folder; return their output."""
         done = subprocess.run(
             ["bash", "-euc", self.here(commands)],
             cwd=self.root / "project",
@@ -130,9 +124,6 @@ class Machine:
 
     @contextmanager
     def service(self, name: str) -> Iterator[None]:
-        """Run the process of a unit with its environment until the end of the with block; it must stop without an
-        error.
-        """
         asked = unit(name)
         own = named_values(Path(self.here(asked["EnvironmentFile"])).read_text())
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notices:
@@ -173,7 +164,6 @@ class Machine:
 
     @contextmanager
     def slow_clients(self) -> Iterator[None]:
-        """Open connections that send half a form: without nginx, they would occupy every thread of the application."""
         trust = ssl.create_default_context(cafile=self.root / "etc/ssl/certs/coverdict.pem")
         form = f"POST /accounts/login/ HTTP/1.1\r\nHost: {NAME}\r\nContent-Length: 1000\r\n\r\nusername=a"
         with ExitStack() as stack:
@@ -185,7 +175,6 @@ class Machine:
             yield
 
     def ask(self, path: str, header: str = "") -> str:
-        """Return head and body of a page, requested from nginx over TLS."""
         return self.run(
             "curl --silent --show-error --retry 20 --retry-connrefused --retry-delay 1 --include"
             " --cacert /etc/ssl/certs/coverdict.pem"
@@ -339,9 +328,6 @@ def test_a_unit_is_one_that_systemd_takes(name: str, tmp_path: Path) -> None:
         ["systemd-analyze", "verify", tmp_path / name], capture_output=True, text=True, check=False
     )
     assert (done.returncode, [line for line in done.stderr.splitlines() if name in line]) == (0, [])
-
-
-# Containers
 
 
 def compose() -> dict[str, dict[str, dict[str, object]]]:

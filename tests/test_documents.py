@@ -55,7 +55,6 @@ OWN_COMMANDS = {name for name, app in get_commands().items() if app == "annotati
 
 
 def first_column(name: str, heading: str = "") -> list[str]:
-    """Return the code at the beginning of the rows of tables, below a heading if one is named."""
     text = TEXTS[DOCS / f"{name}.md"]
     part = re.split(r"^## ", text.partition(f"## {heading}\n")[2], flags=re.MULTILINE)[0] if heading else text
     return re.findall(r"^\| `([\w-]+)` \|", part, re.MULTILINE)
@@ -64,9 +63,6 @@ def first_column(name: str, heading: str = "") -> list[str]:
 def parser_of(name: str) -> ArgumentParser:
     command: BaseCommand = load_command_class(get_commands()[name], name)
     return command.create_parser("manage.py", name)
-
-
-# Examples
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -110,9 +106,6 @@ def test_the_example_file_has_every_column_and_is_imported_by_the_commands_that_
     assert in_percent == told
     assert len(told) == 2
     assert (tmp_path / "claims.csv").read_text().count("\n") > 10
-
-
-# Commands
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -184,9 +177,6 @@ def test_an_example_workflow_gates_the_example_file(
     assert [(tmp_path / path).exists() for path in artifacts.values()] == [True] * len(artifacts)
 
 
-# Names
-
-
 def test_the_columns_of_files_are_those_that_are_read() -> None:
     assert tuple(first_column("columns", "Needed")) == FLAT_REQUIRED
     assert tuple(first_column("columns", "Optional")) == FLAT_OPTIONAL
@@ -206,7 +196,6 @@ def test_the_columns_of_exports_are_those_that_are_written() -> None:
 
 
 def exported_columns(heading: str) -> list[tuple[str, str]]:
-    """Return the names and types of columns; a row of the table may have several names."""
     part = TEXTS[DOCS / "exports.md"].partition(f"## {heading}\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (`[^|]*`) \| (\w+) \|", part, re.MULTILINE)
     return [(name, kind) for names, kind in rows for name in re.findall(r"`(\w+)`", names)]
@@ -243,9 +232,6 @@ def test_the_servers_are_those_that_the_app_proposes() -> None:
     assert told == shown
 
 
-# Links
-
-
 @pytest.mark.parametrize(
     ("path", "link"), LINKS, ids=lambda part: part.name if isinstance(part, Path) else part
 )
@@ -272,9 +258,6 @@ def test_every_page_is_reached_from_the_first() -> None:
 def test_every_page_is_one_that_the_app_can_show() -> None:
     for path in DOCS.glob("*.md"):
         assert help_page(path.stem) is not None, path.name
-
-
-# Reliability
 
 
 def test_every_promise_names_tests_and_measurements_that_there_are() -> None:

@@ -105,7 +105,6 @@ def plain_name(package: str) -> str:
 
 
 def imported_tops(node: ast.AST) -> list[str]:
-    """Return the packages that an import names, without their modules."""
     if isinstance(node, ast.Import):
         return [each.name.partition(".")[0] for each in node.names]
     if isinstance(node, ast.ImportFrom) and node.module and not node.level:

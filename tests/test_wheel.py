@@ -31,8 +31,6 @@ pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 @dataclass(frozen=True)
 class Fresh:
-    """An environment with only the wheel and its requirements, and with its own home folder."""
-
     folder: Path
 
     @property
@@ -48,7 +46,6 @@ class Fresh:
         return {"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8"}
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run the command in a folder of the environment, so that it finds nothing of the clone."""
         return subprocess.run(
             self.command(*words),
             cwd=self.folder / "lib",
@@ -60,7 +57,6 @@ class Fresh:
 
 
 def pip(folder: Path, *words: str) -> None:
-    """Run pip in the environment. Modules are compiled when they are imported, so only those in use are."""
     done = subprocess.run(
         [folder / "bin" / "python", "-m", "pip", "--disable-pip-version-check", *words],
         cwd=ROOT,
@@ -76,14 +72,12 @@ def pip(folder: Path, *words: str) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Create an environment with pip alone."""
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "fresh"], check=True, capture_output=True)
     return tmp_path / "fresh"
 
 
 @pytest.fixture
 def wheel(folder: Path, tmp_path: Path) -> Path:
-    """Build the wheel by pip in a temporary environment."""
     pip(folder, "wheel", "--no-deps", "--wheel-dir", str(tmp_path), ".")
     (built,) = tmp_path.glob("coverdict-*.whl")
     return built
@@ -146,7 +140,6 @@ def imports_judges_and_serves_from_an_empty_folder(fresh: Fresh) -> None:
 
 @contextmanager
 def running(fresh: Fresh, *words: str) -> Iterator[None]:
-    """Run a program within the with block; it must stop without an error."""
     process = subprocess.Popen(fresh.command(*words), cwd=fresh.folder / "lib", env=fresh.environment)
     try:
         yield

@@ -44,7 +44,6 @@ class Traffic:
             request_finished.disconnect(self.over)
 
     def come_to_rest(self) -> None:
-        """Wait until there was no request and no response for QUIET_S. Raises TimeoutError after LONGEST_S."""
         give_up = time.monotonic() + LONGEST_S
         while not self._is_quiet():
             if time.monotonic() > give_up:
@@ -59,7 +58,6 @@ class Traffic:
         self._count(1)
 
     def over(self, **_: Any) -> None:
-        """Count a finished request, even if its sender has left."""
         self._count(-1)
 
     def _count(self, by: int) -> None:

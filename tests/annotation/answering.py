@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 def decisions() -> list[Verdict | CoverageJudgment]:
-    """Return all decisions, including withdrawn ones: on checks, then on units."""
     return [
         *Verdict.objects.filter(role="adjudicator"),
         *CoverageJudgment.objects.filter(role="adjudicator"),
@@ -25,7 +24,6 @@ def decisions() -> list[Verdict | CoverageJudgment]:
 
 
 def add_checks(world: World, number: int, *, judge: str | None = "no") -> list[Check]:
-    """Add checks of alder's summary of "port", all with the same answer of the judge."""
     claim_set = ClaimSet.objects.get(summary=world.references["port"], is_active=True)
     first = 1 + max(claim_set.claims.values_list("position", flat=True))
     claims = Claim.objects.bulk_create(
@@ -53,7 +51,6 @@ def add_checks(world: World, number: int, *, judge: str | None = "no") -> list[C
 
 
 def look(check: Check, person: User) -> Look:
-    """Record that the person saw the judge's verdict an hour ago."""
     revealed_at = timezone.now() - timedelta(hours=1)
     return Look.objects.create(check_row=check, person=person, revealed_at=revealed_at)
 
@@ -101,9 +98,6 @@ def answer_fourteen(world: World) -> list[Check]:
 
 
 def differ_on_a_unit(world: World, *, ana: int = 20, ben: int = 60) -> Dispute | None:
-    """Let Ana and Ben give these percents to alder's first unit of "port" and equal percents to all others; return
-    their dispute.
-    """
     for person, first in ((world.ana, ana), (world.ben, ben)):
         percents = {("alder", 1): first, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 0}
         assess_and_close(world, person, percents)

@@ -9,7 +9,6 @@ from annotation.scoring.rescore import rescore
 
 
 def questions() -> QuerySet[Claim]:
-    """Return all questions, including retired ones, in order."""
     return Claim.all_claims.filter(claim_set__kind="questions").order_by(
         "claim_set__document_set", "position"
     )
@@ -20,7 +19,6 @@ def answers() -> QuerySet[Verdict]:
 
 
 def make_question(document_set: DocumentSet, text: str, *, position: int = 1, origin: str = "judge") -> Claim:
-    """Create a question with an origin that is named after it."""
     asked = ClaimSet.objects.create(
         kind="questions", document_set=document_set, origin=origin, origin_name=f"{origin}'s"
     )
@@ -30,7 +28,6 @@ def make_question(document_set: DocumentSet, text: str, *, position: int = 1, or
 def answer(
     question: Claim, label: str | None, *, judge: Judge, summary: Summary | None = None, reason: str = ""
 ) -> Check:
-    """Store the judge's answer to the question, from the source or from one summary, and rescore."""
     document_set = question.claim_set.document_set
     assert document_set is not None
     check, _ = Check.objects.get_or_create(

@@ -24,7 +24,6 @@ def sit(world: World, name: str, document_set: str) -> Assignment:
 
 
 def say(assignment: Assignment, system: str, *said: Said) -> Reading:
-    """Let the assessor judge the units of a system's summary in order."""
     reading = assignment.readings.select_related("comparison__reference").get(
         comparison__summary__system__name=system
     )

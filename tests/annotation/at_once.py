@@ -17,7 +17,6 @@ PATIENCE_SECONDS = 60
 
 
 def at_once(*acts: Callable[[], object]) -> list[object]:
-    """Run each act in its own thread and connection, and return its result or the refusal that it raises."""
     start = threading.Barrier(len(acts))
 
     def do(act: Callable[[], object]) -> object:
@@ -34,5 +33,4 @@ def at_once(*acts: Callable[[], object]) -> list[object]:
 
 
 def codes_of(*acts: Callable[[], object]) -> list[str]:
-    """Run the acts, and return the code of each refusal; "" for an act that succeeds."""
     return [each.code if isinstance(each, Refusal) else "" for each in at_once(*acts)]

@@ -61,7 +61,6 @@ JUDGED = {"alder": ("yes", "no", "yes"), "birch": ("no", "no", "no")}
 
 
 def add_imported_verdict(check: Check, label: str, *, origin_name: str = "gold.jsonl") -> Verdict:
-    """Import a reviewer's verdict, and update scores and disputes."""
     verdict = Verdict.objects.create(
         check_row=check, role=Verdict.Role.REVIEWER, origin_name=origin_name, label=label
     )
@@ -78,8 +77,6 @@ def add_units(text: str, **place: Summary | Document) -> list[Unit]:
 
 @dataclass
 class World:
-    """Rows that tests access by name."""
-
     project: Project
     other_project: Project
     judge: Judge
@@ -99,7 +96,6 @@ class World:
         return Comparison.objects.get(summary=self.summaries[document_set, system])
 
     def check(self, system: str, position: int) -> Check:
-        """Return the check of the claim at this position (from 1) against the system's summary in "port"."""
         return Check.objects.select_related("project", "summary", "claim").get(
             summary=self.summaries["port", system], claim__position=position, side=Check.Side.REFERENCE
         )
@@ -123,7 +119,6 @@ MEMBERS = {
 
 
 def make_world() -> World:
-    """Create the small project with a judge's verdicts and scores; the module's docstring describes it."""
     judge = Judge.objects.create(name="lexical", kind=Judge.Kind.LEXICAL)
     project = Project.objects.create(slug="harbour", name="Harbour study", deciding_judge=judge)
     other = Project.objects.create(slug="quarry", name="Quarry study")
@@ -144,7 +139,6 @@ def make_world() -> World:
 
 
 def answer_rest(assignment: Assignment) -> None:
-    """Give the first answer of each criterion to all questions that can be answered now."""
     progress = AssessingProgress.load(assignment.document_set.project, [assignment.pk]).of(assignment.pk)
     acts: list[Act] = []
     for summary in progress.summaries.values():
@@ -156,7 +150,6 @@ def answer_rest(assignment: Assignment) -> None:
 
 
 def finish(assignment: Assignment) -> Assignment:
-    """Answer all open questions with `answer_rest`, and close the assignment."""
     answer_rest(assignment)
     return close_assignment(assignment=assignment, by=assignment.assessor)
 
@@ -170,7 +163,6 @@ def add_set(
     summaries: Mapping[str, str] = SUMMARIES,
     target_words: int = 20,
 ) -> None:
-    """Add a set with one document and one reference, and a summary by each of these systems."""
     document_set = DocumentSet.objects.create(project=world.project, external_id=external_id)
     document = Document.objects.create(document_set=document_set, position=1, text=source)
     add_units(source, document=document)
@@ -191,7 +183,6 @@ def add_set(
 
 
 def add_claims(world: World, external_id: str, claims: Iterable[tuple[str, int]]) -> list[Claim]:
-    """Add claims to the reference of a set; each has the number of its unit."""
     reference = world.references[external_id]
     units = {unit.position: unit for unit in reference.units.all()}
     claim_set = ClaimSet.objects.create(summary=reference, origin="judge", origin_name="lexical")
@@ -204,7 +195,6 @@ def add_claims(world: World, external_id: str, claims: Iterable[tuple[str, int]]
 def judge_claims(
     world: World, external_id: str, claims: Sequence[Claim], judged: Mapping[str, Sequence[str]]
 ) -> None:
-    """Store the judge's labels for these claims, by system."""
     for place, (name, labels) in enumerate(judged.items()):
         for claim, label in zip(claims, labels, strict=True):
             check = Check.objects.create(

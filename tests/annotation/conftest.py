@@ -36,7 +36,6 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture(scope="session")
 def kept_world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> KeptRows[World]:
-    """Create the project of the cast once per process, and restore it for each test."""
     from tests.annotation.cast import make_world
     from tests.annotation.kept_rows import KeptRows
 
@@ -46,13 +45,11 @@ def kept_world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Kep
 
 @pytest.fixture
 def world(db: None, kept_world: KeptRows[World]) -> World:
-    """The shared cast and its small project; see tests/annotation/cast.py."""
     return kept_world.put_back()
 
 
 @pytest.fixture
 def staff(world: World) -> StaffDoor:
-    """Return a function that signs a staff member in by name; "root" is a superuser."""
     from django.contrib.auth.models import User
     from django.test import Client
 
@@ -94,7 +91,6 @@ def rex(world: World, signed_in: SignIn) -> Client:
 
 @pytest.fixture
 def client_of(world: World) -> ApiDoor:
-    """Return a function that makes an API client for the person with this name."""
     from rest_framework.test import APIClient
 
     def sign_in(name: str) -> APIClient:
@@ -107,7 +103,6 @@ def client_of(world: World) -> ApiDoor:
 
 @pytest.fixture
 def ids(world: World) -> dict[str, str]:
-    """Return public ids of one row of each kind in the project, for addresses."""
     from tests.annotation.api.routes import ids_of
 
     return ids_of(world)
@@ -115,7 +110,6 @@ def ids(world: World) -> dict[str, str]:
 
 @pytest.fixture(autouse=True)
 def _forget_attempts() -> Any:
-    """Clear the counts of rate limits, which would otherwise remain after a test."""
     from django.core.cache import cache
 
     cache.clear()
@@ -123,7 +117,6 @@ def _forget_attempts() -> Any:
 
 @pytest.fixture
 def mailing(settings: Any) -> Iterator[None]:
-    """A mail server that stores the mails, and a worker that works at once."""
     from celery import current_app
 
     settings.EMAIL_URL, settings.DEFAULT_FROM_EMAIL = "memorymail://", "coverdict@example.org"
@@ -145,7 +138,6 @@ def llm_judge(transactional_db: None, llm_server: LLMServer) -> Judge:
 
 @pytest.fixture
 def colleague(world: World, transactional_db: None) -> Iterator[None]:
-    """Another person's worker, which counts as alive and does every waiting job."""
     from django.db import connection
 
     from annotation import perform_job
@@ -175,7 +167,6 @@ def colleague(world: World, transactional_db: None) -> Iterator[None]:
 
 @pytest.fixture
 def signed_in() -> SignIn:
-    """Return a function that signs a person in: `signed_in(world.ana)` is a client with a session."""
     from django.test import Client
 
     def sign_in(person: User) -> Client:

@@ -18,8 +18,6 @@ STARTED_WITHIN_S = 120
 
 @dataclass
 class Server:
-    """A gunicorn on the test's database, which can be killed and restarted at the same address."""
-
     environment: dict[str, str]
     port: int = 0
     running: subprocess.Popen[bytes] | None = field(default=None)
@@ -35,7 +33,6 @@ class Server:
             time.sleep(0.1)
 
     def kill(self) -> None:
-        """Kill the server and its worker at once."""
         if self.running is None:
             return
         os.killpg(self.running.pid, signal.SIGKILL)

@@ -38,7 +38,6 @@ ANSWERS = {"checks/{check}/verdicts/", "checks/answers/"}
 
 
 def plant(world: World) -> None:
-    """Store the words, after all other rows are created. Only the judge and Ben have answered alder's first check."""
     for number, system in enumerate(world.systems.values()):
         System.objects.filter(pk=system.pk).update(name=f"hidden-system-{number}")
     Summary.objects.filter(is_reference=True).update(external_id="hidden-reference")
@@ -69,10 +68,6 @@ def plant(world: World) -> None:
 
 
 def telling(person: str) -> list[str]:
-    """Return the words, and the ids that link summaries across sets: nobody with open work may receive them.
-
-    A summary of a set that the person does not judge has an address in the list of units to review, without a system.
-    """
     rows = (System.objects, Comparison.objects, Check.objects)
     judging = Summary.objects.filter(document_set__assignments__assessor__username=person)
     ids = [public_id for row in (*rows, judging) for public_id in row.values_list("public_id", flat=True)]
@@ -81,7 +76,6 @@ def telling(person: str) -> list[str]:
 
 
 def kept_from(verbs: frozenset[Verb], route: str, *, has_answered: bool) -> tuple[str, ...]:
-    """Return the words that a route must not send to somebody with these verbs, before or after their answer."""
     route = route.removeprefix("projects/{slug}/")
     if Verb.VIEW_SCORES in verbs:
         return OTHERS if has_answered and route in DESK else (*SAID, *OTHERS) if route in DESK else ()
@@ -91,7 +85,6 @@ def kept_from(verbs: frozenset[Verb], route: str, *, has_answered: bool) -> tupl
 
 
 def told(answer: HttpResponse, words: tuple[str, ...] | list[str], asked: str) -> list[str]:
-    """Return the words that are in the body or headers of an answer but not in the request."""
     body = b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[attr-defined]
     said = body.decode(errors="replace") + str(answer.headers)
     return [word for word in words if word in said and word not in asked]

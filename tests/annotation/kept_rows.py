@@ -22,8 +22,6 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class KeptRows(Generic[Made]):
-    """The result of `make` and the rows that it created; the database contains none of them until `put_back`."""
-
     made: bytes
     inserts: list[tuple[str, list[Any]]]
 
@@ -40,7 +38,6 @@ class KeptRows(Generic[Made]):
         return cls(made, inserts)
 
     def put_back(self) -> Made:
-        """Insert the rows, and return a copy of the result of `make`."""
         # Foreign keys are checked at the end of the transaction, so the order of tables does not matter.
         with transaction.atomic(), connection.cursor() as cursor:
             for statement, values in self.inserts:

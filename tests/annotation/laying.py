@@ -26,7 +26,6 @@ TEXT = "One sentence."
 
 
 def add_sets(world: World, names: Sequence[str], *, targets: Sequence[int] = (20,)) -> list[DocumentSet]:
-    """Add sets with one reference, and a summary by "alder" and by "birch" at each target length."""
     made = []
     for name in names:
         row = DocumentSet.objects.create(project=world.project, external_id=name)
@@ -45,7 +44,6 @@ def add_sets(world: World, names: Sequence[str], *, targets: Sequence[int] = (20
 
 
 def open_queue(world: World, per_set: int = 1) -> None:
-    """Let assessors take sets until each set has `per_set` assessors."""
     world.project.assessors_per_set = per_set
     world.project.save(update_fields=["assessors_per_set"])
 
@@ -61,7 +59,6 @@ def add_assessors(world: World, names: Sequence[str]) -> list[User]:
 
 
 def only_these_sets(world: World, names: Sequence[str], **kinds: Sequence[int]) -> list[DocumentSet]:
-    """Give the project only these sets, each with a summary by "alder" and one by "birch"."""
     Check.objects.filter(project=world.project).delete()
     Claim.objects.all().delete()
     DocumentSet.objects.filter(project=world.project).delete()
@@ -70,21 +67,18 @@ def only_these_sets(world: World, names: Sequence[str], **kinds: Sequence[int]) 
 
 
 def assign_part(world: World, name: str, person: User, *systems: str) -> Assignment:
-    """Assign to the person only the summaries of these systems."""
     assignment = assign(document_set=world.sets[name], assessor=person, by=None, seed=7)
     assignment.readings.exclude(comparison__summary__system__name__in=systems).delete()
     return Assignment.objects.get(pk=assignment.pk)
 
 
 def begin(assignment: Assignment) -> None:
-    """Let the assessor judge the first unit of the first summary."""
     reading = assignment.readings.order_by("position")[0]
     unit = reading.comparison.reference.units.order_by("position")[0]
     judge_unit(reading=reading, by=assignment.assessor, unit_id=unit.public_id, percent=20)
 
 
 def judge_all(assignment: Assignment, *percents: int, marks: Sequence[int] = (1,)) -> None:
-    """Let the assessor judge the units of every comparison with these percents in turn; units with 0 % get no mark."""
     for reading in assignment.readings.order_by("position"):
         units = reading.comparison.reference.units.order_by("position")
         for unit, percent in zip(units, cycle(percents), strict=False):
@@ -93,6 +87,5 @@ def judge_all(assignment: Assignment, *percents: int, marks: Sequence[int] = (1,
 
 
 def judge_and_close(assignment: Assignment, *percents: int, marks: Sequence[int] = ()) -> Assignment:
-    """Let the assessor give every unit these percents, by default 20 %, and close the assignment."""
     judge_all(assignment, *(percents or (20,)), marks=marks)
     return finish(assignment)

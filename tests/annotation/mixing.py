@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 
 def mix_summarization(world: World) -> None:
-    """Give alder's summary of "port" questions, and birch's none."""
     scores = Score.objects.filter(summary__document_set=world.sets["port"])
     scores.filter(summary__system__name="alder").update(
         alignment=0.9, question_coverage=0.5, claim_coverage=0.7, summarization=0.5

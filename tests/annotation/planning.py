@@ -27,9 +27,6 @@ PROBABILITIES = (0.95, 0.6, 0.05, 0.3)
 
 
 def lay_sets(world: World, count: int, *, first: int = 0, summaries: Mapping[str, str] = SUMMARIES) -> None:
-    """Create sets of one reference unit with four claims; the judge says yes to claims with a probability above a
-    half.
-    """
     for number in range(first, first + count):
         name = f"set-{number:02}"
         add_set(world, name, summaries=summaries)
@@ -65,11 +62,6 @@ def _judge(world: World, claims: list[Claim], summary: Summary, *, start: int) -
 
 
 def answer_sample(world: World, sample: Sample, *, ms: int = 0, label: str = "") -> None:
-    """Let Rex answer all waiting checks of the sample blind: yes if the judge's probability is above .25, but the
-    opposite for every third check.
-
-    With a `label`, he gives this label to all checks.
-    """
     # Count within the project, so that rows of other tests do not change the result.
     checks = Check.objects.filter(project=world.project).order_by("pk").values_list("pk", flat=True)
     places = {check: place for place, check in enumerate(checks, start=1)}
@@ -90,11 +82,6 @@ def answer_sample(world: World, sample: Sample, *, ms: int = 0, label: str = "")
 
 
 def leave_cedar_behind(world: World, *, first: int = 0) -> Sample:
-    """Create and finish a sample of .4 of all claims of alder, birch and cedar.
-
-    By people's answers, the summaries of alder and birch express the first two claims of each set, and cedar's express
-    none.
-    """
     world.systems["cedar"] = System.objects.create(project=world.project, name="cedar")
     lay_sets(world, 24, first=first, summaries={**SUMMARIES, "cedar": "The mayor has resigned."})
     ruled = Check.objects.filter(summary=world.summaries[f"set-{first:02}", "cedar"])[:1]

@@ -11,12 +11,10 @@ from evaluation.metrics import JUDGED, UNMARKED, Criterion
 
 
 def ask(project: Project, *criteria: Criterion) -> None:
-    """Let people answer these criteria, and then the criterion about unmarked units."""
     set_criteria(project, [*criteria, UNMARKED])
 
 
 def criterion(reading_id: str, name: str) -> Row:
-    """Return the newest version of the criterion with this name in the project of a reading."""
     project = Reading.objects.get(public_id=reading_id).assignment.document_set.project
     return project.criteria.filter(name=name).latest("version")
 
@@ -29,7 +27,6 @@ def on(
 
 
 def answers() -> dict[str, int]:
-    """Return people's current ratings by criterion, for tests with one person and one summary."""
     rows = Rating.objects.filter(judge=None).order_by("pk").values_list("criterion__name", "value")
     return {name: int(value) for name, value in dict(rows).items() if value is not None}
 
@@ -49,6 +46,5 @@ def judge_rates(
 
 
 def computed(summary: Summary, name: str, value: float, reason: str = "") -> None:
-    """Store a computed value of the summary, as a run does."""
     summary.computed[name] = {"value": value, "reason": reason, "version": f"{name}:1"}
     summary.save(update_fields=["computed"])

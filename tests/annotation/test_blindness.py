@@ -40,14 +40,12 @@ OF_ANSWERS = ("only=against", "only=disputed", "only=all&label=no", "only=all&la
 
 @pytest.fixture(params=[web_asks, api_asks], ids=["web", "api"])
 def asks(request: pytest.FixtureRequest, world: World) -> list[Ask]:
-    """Return all reading requests of all routes, with the hidden words in the database."""
     reads = [ask for ask in request.param(world) if ask.method == "get"]
     plant(world)
     return reads
 
 
 def heard(client: Client, asks: list[Ask], words: Callable[[Ask], Sequence[str]]) -> dict[str, list[str]]:
-    """Return the hidden words in the responses, by route."""
     found = {ask.name: told(client.get(ask.path, headers=HTMX), list(words(ask)), ask.path) for ask in asks}
     return {name: hears for name, hears in found.items() if hears}
 

@@ -58,7 +58,6 @@ class Demo:
 
 
 def environment_of(var: Path) -> dict[str, str]:
-    """Return an environment with the demo's own database and queue."""
     ours = {
         name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL")
     }
@@ -135,9 +134,6 @@ def test_one_click_signs_in(demo: Demo) -> None:
 
 
 def test_pages_are_served_without_what_only_work_in_the_background_needs(demo: Demo) -> None:
-    """Each of these libraries would cost every process 15 to 50 MB. `scipy` itself is small, because it loads its parts
-    on use.
-    """
     code = """
 import sys
 import django

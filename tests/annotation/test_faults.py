@@ -29,7 +29,6 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture
 def signed_in(transactional_db: None, world: World, tmp_path: Path) -> Iterator[Client]:
-    """A member of staff, who has signed in just before the database fails."""
     person = world.olga
     person.is_staff = True
     person.save(update_fields=["is_staff"])

@@ -33,7 +33,6 @@ PAYLOAD = f" {SCRIPT}{TEMPLATE}"
 
 
 def is_harmless(page: str) -> bool:
-    """Return True if no part of the payload appears as markup, script or the value of a template."""
     return not re.search(r"<script>alert\(4711|<img src=x|4713004714", page)
 
 
@@ -43,7 +42,6 @@ def olga(world: World, signed_in: SignIn) -> Client:
 
 
 def texts_of(row: type[models.Model]) -> list[models.Field[object, object]]:
-    """Return the columns of a row that contain texts of people, files or judges."""
     return [
         column
         for column in row._meta.concrete_fields

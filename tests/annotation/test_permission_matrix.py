@@ -54,8 +54,6 @@ SITE = admin.site
 
 @dataclass(frozen=True)
 class Ask:
-    """A request; each of `verbs` opens it, and `owner` is the person who owns the requested row."""
-
     name: str
     method: str
     path: str
@@ -64,7 +62,6 @@ class Ask:
     body: dict[str, object] | None = field(default=None, hash=False)
 
     def sent_by(self, client: Client) -> Any:
-        """Send the request, roll its effect back, and return the response."""
         more: dict[str, Any] = {}
         if self.body is not None:
             more = {"data": self.body, "content_type": "application/json"}
@@ -87,7 +84,6 @@ def client_of(world: World, name: str) -> Client:
 
 
 def verbs_of(name: str) -> frozenset[Verb]:
-    """Return the verbs of the person in "harbour" by the table. Ana has open work in every test."""
     if name == BLIND:
         return BLIND_VERBS
     verbs = frozenset[Verb]().union(*(ROLE_VERBS[role] for role in MEMBERS[name]))
@@ -110,7 +106,6 @@ def got(status: int) -> str:
 
 
 def surprises(world: World, asks: list[Ask]) -> dict[str, str]:
-    """Return the responses that contradict the tables or reveal hidden words, by person and route."""
     plant(world)
     wrong = {}
     for name in INSIDE:
@@ -126,9 +121,6 @@ def surprises(world: World, asks: list[Ask]) -> dict[str, str]:
             if heard := told(answer, words, f"{ask.path} {ask.body}"):
                 wrong[f"{name}: {ask.method} {ask.name} tells"] = str(heard)
     return wrong
-
-
-# The web
 
 
 def web_asks(world: World, slug: str = "harbour") -> list[Ask]:
@@ -204,9 +196,6 @@ def test_a_stranger_is_sent_to_sign_in_from_every_page(world: World) -> None:
             )
 
 
-# Outside of projects
-
-
 def test_every_address_belongs_to_a_door_whose_routes_are_tried() -> None:
     doors = ("admin/", "api/v1/")
     for pattern, path in leaves(get_resolver().url_patterns):
@@ -234,11 +223,7 @@ def leaves(patterns: list[URLPattern | URLResolver], before: str = "") -> Iterat
             yield pattern, path
 
 
-# The API
-
-
 def api_asks(world: World, slug: str = "harbour", outside: tuple[str, ...] = ()) -> list[Ask]:
-    """Return the routes of a project, and the named routes outside of projects."""
     ids = api.ids_of(world)
     routes = [*api.IN_PROJECT, *(route for route in api.OUTSIDE if route.path in outside)]
     return [
@@ -304,7 +289,6 @@ def test_the_api_asks_strangers_to_sign_in(world: World) -> None:
 
 
 def test_the_api_tells_nothing_by_options(world: World) -> None:
-    """OPTIONS reveals nothing, because the schema describes the API. A stranger is refused as with any other method."""
     ids, member = api.ids_of(world), client_of(world, "olga")
     for route in (*api.IN_PROJECT, *api.OUTSIDE):
         path = route.address(ids)
@@ -318,9 +302,6 @@ def test_the_schema_answers_options_without_a_fault(world: World) -> None:
         assert client_of(world, "olga").options(path).status_code < 500, path
 
 
-# The admin
-
-
 def staff_of(world: World, name: str) -> Client:
     person = person_of(world, name)
     person.is_staff = True
@@ -329,7 +310,6 @@ def staff_of(world: World, name: str) -> Client:
 
 
 def admin_pages(world: World) -> dict[str, bool]:
-    """Return every list, form and row of the admin, with True if it is for adjudicators."""
     rows = {model: model._default_manager.order_by("pk").first() for model in SITE._registry}
     pages = {"/admin/": True}
     for model, row in rows.items():

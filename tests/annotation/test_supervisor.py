@@ -23,7 +23,6 @@ def ignores_requests(ready: Path) -> None:
 
 
 def pytests_version(output: Path) -> None:
-    """Write pytest's version to the file, as a command of its own."""
     with output.open("w") as file:
         os.dup2(file.fileno(), 1)
         sys.stdout = os.fdopen(1, "w")

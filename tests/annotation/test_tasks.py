@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 
 def calls(*names: str) -> Iterator[tuple[str, ast.Call]]:
-    """Yield every call in the project of a function with one of these names, with its file."""
     for place, tree in modules("annotation", holding=rf"\b({'|'.join(names)})\b"):
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and named_by(node) in names:

@@ -24,31 +24,26 @@ RESULT = Path(__file__).resolve().parents[2] / "var" / "bench.json"
 
 
 def parts() -> dict[str, str]:
-    """Return the module of each part, by the part's name."""
     modules = [module.name for module in pkgutil.iter_modules(tests.bench.__path__)]
     return {name: f"{tests.bench.__name__}.{name}" for name in modules if not name.startswith("_")}
 
 
 def measure(module: str) -> list[Row]:
-    """Run a part in a new process, and return its rows."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         rows: list[Row] = pool.submit(_load(module).run).result()
         return rows
 
 
 def entry(rows: list[Row]) -> dict[str, Any]:
-    """Write a part in the form of the file."""
     measured_at = datetime.now(UTC).isoformat(timespec="seconds")
     return {"measured_at": measured_at, "rows": [{**asdict(row), "is_met": row.is_met} for row in rows]}
 
 
 def table(name: str, rows: list[Row]) -> str:
-    """Write a part as lines for the terminal."""
     return "\n".join([name, *(f"  {_line(row)}" for row in rows)])
 
 
 def save(path: Path, measured: dict[str, dict[str, Any]]) -> None:
-    """Save these parts in the file; parts that were measured earlier stay."""
     kept = json.loads(path.read_text())["parts"] if path.exists() else {}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"parts": {**kept, **measured}}, indent=2) + "\n")

@@ -54,8 +54,6 @@ def clock_of(file: Path) -> dict[str, str]:
 
 @dataclass
 class Act:
-    """A saved act: the time of the server's answer, the person, and the value by which the act's row is found."""
-
     at: float
     person: str
     what: Any
@@ -63,8 +61,6 @@ class Act:
 
 @dataclass
 class People:
-    """Assessors and reviewers who work until `stop`; each continues after the server has answered the last act."""
-
     assessors: list[SavingDesk]
     reviewers: list[Reviewer]
     acts: list[Act] = field(default_factory=list)
@@ -87,7 +83,6 @@ class People:
             thread.join(LONGEST_SECONDS)
 
     def longest_until_saved(self, after: float) -> float:
-        """Return the seconds from this moment until the server has answered an act of everybody."""
         first = {desk.username: float("inf") for desk in self.assessors}
         for act in self.acts:
             if act.at > after and act.person in first:
@@ -110,7 +105,6 @@ class People:
                 self.acts.append(Act(time.monotonic(), desk.username, desk.here))
 
     def _sent(self, desk: Any, send: Callable[[], Any], good: tuple[int, ...]) -> bool:
-        """Send a request until it succeeds, and return True. Return False at a wrong answer or after `stop`."""
         while not self._ended.is_set():
             try:
                 answer = send()
@@ -163,8 +157,6 @@ class World:
         self.port = free_port()
         opened.callback(self._end)
 
-    # Rows
-
     def _fill(self, sets: int, checked_sets: int) -> None:
         import django
 
@@ -185,7 +177,6 @@ class World:
             _run_world.fill(self.runs, sets, with_claims=False)
 
     def start_run(self) -> Run:
-        """Start a run with a judge of its own, so that no answer is stored yet."""
         from annotation.judging.services.start_run import start_run
         from annotation.models import Judge
 
@@ -200,8 +191,6 @@ class World:
         self.answered.clear()
         self.judge.calls.clear()
         return start_run(project=self.runs, judge=judge, metrics=["coverage", "alignment"], by=None)
-
-    # The judge's server
 
     def _serve_judge(self, port: int = 0) -> None:
         server = LLMServer(latency=LATENCY, claims_of=claims_of, port=port)
@@ -225,8 +214,6 @@ class World:
         self._serve_judge(port)
         self.judge.calls = calls
 
-    # The broker
-
     def empty_broker(self) -> None:
         with redis.Redis.from_url(self.broker_url) as client:
             client.flushall()
@@ -238,10 +225,7 @@ class World:
         time.sleep(seconds)
         self.broker.enter_context(redis_server.running(urlsplit(self.broker_url).port))
 
-    # Processes
-
     def start_web(self) -> None:
-        """Start gunicorn as `coverdict serve` does, and wait until it responds."""
         from annotation.management.commands.serve import gunicorn_command
 
         command = gunicorn_command(f"{HOST}:{self.port}")
@@ -255,14 +239,12 @@ class World:
         raise RuntimeError("the web server did not come up")
 
     def kill_web(self) -> None:
-        """Kill the server with all its processes and start it again, as a supervisor does."""
         assert self.web is not None
         os.killpg(self.web.pid, signal.SIGKILL)
         self.web.wait()
         self.start_web()
 
     def kill_web_process(self) -> None:
-        """Kill one of the processes that respond; gunicorn starts another."""
         os.kill(self._web_processes()[0], signal.SIGKILL)
 
     def _web_processes(self) -> list[int]:
@@ -271,7 +253,6 @@ class World:
         return [int(child) for child in children.split()]
 
     def ready_workers(self, mortal: str) -> None:
-        """Start workers until there are two. `mortal` names the threads that can be killed."""
         if mortal != self._mortal:
             for process in list(self.workers):
                 self.end_worker(process)
@@ -280,7 +261,6 @@ class World:
             self.start_worker()
 
     def start_worker(self) -> subprocess.Popen[bytes]:
-        """Start a worker, and wait until it has reported."""
         from annotation.models import Worker
         from annotation.workers import worker_command
 
@@ -330,7 +310,6 @@ class World:
 
     @contextmanager
     def people(self) -> Iterator[People]:
-        """Let people work within the with block."""
         assessors = [SavingDesk.of(self.port, each, PASSWORD) for each in self._assessors]
         reviewers = [Reviewer.signed_in(self.port, name, PASSWORD) for name in self._reviewers]
         for desk in assessors:

@@ -16,13 +16,11 @@ LATENCY = 0.2
 
 
 def claims_of(unit: str) -> list[str]:
-    """Return the main clause of a unit that contains a number, as the scripted judge's claim."""
     return [" ".join(unit.split()[:9])] if any(character.isdigit() for character in unit) else []
 
 
 @contextmanager
 def scripted_server() -> Iterator[str]:
-    """Run the server within the with block, and yield its address."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs,), daemon=True)

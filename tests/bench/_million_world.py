@@ -48,7 +48,6 @@ FORM = "application/x-www-form-urlencoded"
 
 
 def fill(checks: int) -> None:
-    """Migrate the database, and create a project with this number of checks."""
     from annotation import models as rows
     from annotation.reviewing.services.review import override
 
@@ -89,7 +88,6 @@ def fill(checks: int) -> None:
 
 
 def _multiply(kinds: tuple[type[Model], ...], times: int) -> None:
-    """Copy all rows of these kinds `times` times; foreign keys of a copy refer to copies."""
     with connection.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")  # do not look up each foreign key
         steps = {}
@@ -113,7 +111,6 @@ def _multiply(kinds: tuple[type[Model], ...], times: int) -> None:
 
 
 def _copied(kind: type[Model], field: Any, steps: dict[type[Model], int]) -> str:
-    """Write the SQL expression for a column of the nth copy."""
     target = kind if field.primary_key else field.related_model
     if target in steps:
         return f'"{field.column}" + nth * {steps[target]}'
@@ -125,8 +122,6 @@ def _copied(kind: type[Model], field: Any, steps: dict[type[Model], int]) -> str
 
 
 class Desk:
-    """A reviewer who answers claims."""
-
     def __init__(self) -> None:
         from django.contrib.auth.models import User
         from django.test import Client
@@ -136,12 +131,10 @@ class Desk:
         self.here = ""
 
     def p95(self, query: str) -> float:
-        """Return the 95th percentile of the milliseconds until the next claim of a queue arrived."""
         self.here = ""
         return p95([self._next(query) for _ in range(WARM_UP + ASKED)][WARM_UP:])
 
     def _next(self, query: str) -> float:
-        """Request the next claim after the last one, and return the milliseconds."""
         address = f"{reverse('next-check', kwargs={'slug': SLUG})}?{query}"
         asked = urlencode({"here": self.here}) if self.here else ""
         began = time.perf_counter()
@@ -155,7 +148,6 @@ class Desk:
 
 
 def hold(query: str) -> None:
-    """Lease the first checks of a queue to another person."""
     from django.contrib.auth.models import User
     from django.http import QueryDict
 

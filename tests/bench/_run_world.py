@@ -60,7 +60,6 @@ def main(sets: int, address: str) -> None:
 
 
 def fill(project: Project, sets: int, *, with_claims: bool) -> None:
-    """Create documents of 300 words with a summary each, divided into sentences, optionally with a claim for each."""
     from annotation.models import Claim, ClaimSet, Document, DocumentSet, Summary, System, Unit
 
     system = System.objects.create(project=project, name="system")
@@ -104,9 +103,6 @@ def fill(project: Project, sets: int, *, with_claims: bool) -> None:
 
 
 def document_text(number: int) -> list[str]:
-    """Write sentences of about 300 words; only the first one contains a number, so the scripted judge makes it a
-    claim.
-    """
     chosen = random.Random(number)
     fact = f"Dam {number} was finished in {1900 + number % 100} by crew {chosen.choice(WORDS)}."
     return [fact, *(sentence(chosen, 18, numbers=0) for _ in range(DOCUMENT_WORDS // 18))]

@@ -53,8 +53,6 @@ class Answer(NamedTuple):
 
 @dataclass
 class Desk:
-    """A signed-in person with one open connection, and with as little overhead as possible."""
-
     port: int
     username: str
     cookies: dict[str, str] = field(default_factory=dict)
@@ -109,7 +107,6 @@ class Desk:
         return _received(self.line)
 
     def reconnect(self) -> None:
-        """Open a connection to the server, which is not part of any measurement."""
         if self.line is not None:
             self.line.close()
         self.line = socket.create_connection((HOST, self.port), timeout=PATIENCE_SECONDS)
@@ -124,10 +121,6 @@ class Desk:
 
 
 class Reviewer(Desk):
-    """A reviewer who answers the claims of the queue as the form does: the answer is sent, and the next claim is
-    fetched.
-    """
-
     here = ""
     is_htmx = True
 
@@ -181,7 +174,6 @@ AnyDesk = TypeVar("AnyDesk", bound=Desk)
 
 
 def rush(desks: Sequence[AnyDesk], act: Callable[[AnyDesk], object], rounds: int) -> float:
-    """Let all clients act at the same time and repeatedly; return the acts of all clients per second."""
     start = threading.Barrier(len(desks))
 
     def busy(desk: AnyDesk) -> int:
@@ -224,12 +216,8 @@ def require(answer: Answer, status: int) -> None:
         raise RuntimeError(f"answered {answer.status} instead of {status}: {answer.body[:500]!r}")
 
 
-# The server
-
-
 @contextmanager
 def served(environment: dict[str, str], folder: Path) -> Iterator[int]:
-    """Run a server within the with block, and yield its port."""
     port = free_port()
     command = [sys.executable, "-m", "gunicorn", "annotation.config.wsgi:application"]
     command += [

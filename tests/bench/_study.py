@@ -75,7 +75,6 @@ def _given(document_set: DocumentSet, person: User) -> dict[str, Any]:
 
 
 def fill(sets: int) -> Project:
-    """Create document sets of 25 systems and ten claims, all judged, in the current database."""
     from annotation.models import Check, DocumentSet, Verdict
     from annotation.scoring.rescore import rescore
 
@@ -111,7 +110,6 @@ def _project() -> Project:
 
 
 def _of_set(project: Project, document_set: Any, number: int) -> list[Any]:
-    """Create a set with its texts, units and claims, and return its unsaved checks of every claim in every summary."""
     from annotation.models import (
         Check,
         Claim,

@@ -19,18 +19,15 @@ def sentence(chance: random.Random, words: int, numbers: float = NUMBER_SHARE) -
 
 
 def document(number: int) -> str:
-    """Return 600 words in 30 sentences."""
     chance = random.Random(1000 + number)
     return " ".join(sentence(chance, 20) for _ in range(30))
 
 
 def summary(number: int, system: int = 0) -> str:
-    """Return 80 words in 4 sentences."""
     chance = random.Random(f"{number} {system}")
     return " ".join(sentence(chance, 20) for _ in range(4))
 
 
 def claims(number: int) -> list[str]:
-    """Return ten claims of ten words."""
     chance = random.Random(2000 + number)
     return [sentence(chance, 10) for _ in range(10)]

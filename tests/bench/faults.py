@@ -129,11 +129,7 @@ def _parts(counts: Counter[str]) -> str:
     return f"{told}; " if told else ""
 
 
-# Observations
-
-
 def _until(holds: Callable[[], bool]) -> float:
-    """Wait for the condition, and return the moment at which it held or the wait ended."""
     end = time.monotonic() + LONGEST_SECONDS
     while not _tried(holds) and time.monotonic() < end:
         time.sleep(0.05)
@@ -141,7 +137,6 @@ def _until(holds: Callable[[], bool]) -> float:
 
 
 def _tried(ask: Callable[[], Any]) -> Any:
-    """Return the answer; None while the database is unavailable."""
     from django.db import Error, connection
 
     try:
@@ -164,7 +159,6 @@ def _kept_calls(judged: Run) -> int:
 
 
 def _goes_on(world: World, judged: Run, held: dict[int, str], calls: int) -> bool:
-    """Return True if new calls came and no dead process still owns rows."""
     now = _held(judged)
     is_free = not any(now.get(key) == token for key, token in held.items())
     return is_free and (len(world.judge.calls) > calls + AT_ONCE or _is_over(judged))
@@ -221,9 +215,6 @@ def _doubled(people: People, judged: Run) -> Counter[str]:
     return doubled
 
 
-# The faults
-
-
 def _kill_worker(world: World) -> None:
     world.end_worker(world.workers[0])
 
@@ -239,7 +230,6 @@ def _kill_threads(world: World) -> None:
 
 
 def _reap_at_once(world: World) -> None:
-    """End the lease of a killed worker while several processes reap."""
     from django.db import connection
 
     from annotation.core.jobs import lease_seconds, reap
@@ -262,7 +252,6 @@ def _reap_at_once(world: World) -> None:
 
 
 def _fill_disk(world: World, name: str) -> Callable[[], None]:
-    """Fill a small disk, and return a function that frees it."""
     ballast = world.folder / name / "ballast"
     with ballast.open("wb", buffering=0) as file:
         try:
@@ -306,7 +295,6 @@ def _fill_var_disk(world: World) -> None:
 
 
 def _lost_exports(world: World) -> int:
-    """Count the exports that did not end, or whose file is incomplete."""
     from annotation.models import Check, Job
 
     export = _exports.pop()
@@ -320,7 +308,6 @@ def _lost_exports(world: World) -> int:
 
 
 def _with_right_clocks(world: World) -> int:
-    """Restart the processes whose clocks have leapt. Raises RuntimeError if no clock had leapt."""
     from annotation.models import Verdict
 
     judged = Verdict.objects.filter(run__isnull=False).order_by("-pk").values_list("created_at", flat=True)

@@ -51,7 +51,6 @@ def _measure(environment: dict[str, str], folder: Path) -> list[Row]:
 
 
 def _manage(environment: dict[str, str], *words: str) -> float:
-    """Run a command, and return its seconds."""
     began = time.perf_counter()
     command = [sys.executable, "manage.py", *words]
     subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
@@ -59,7 +58,6 @@ def _manage(environment: dict[str, str], *words: str) -> float:
 
 
 def sets_as_lines(count: int) -> Iterator[str]:
-    """Yield this number of document sets, each as a line of nested JSONL with a document of 300 words."""
     dice = random.Random(7)
     for number in range(count):
         claim = sentence(dice, 10)

@@ -89,7 +89,6 @@ def _samples(mean: float, sets: int) -> list[Row]:
 
 
 def _of_sample(claims: Claims, size: int, seed: int) -> dict[str, Bounds]:
-    """Compute intervals from claims that were sampled within each system."""
     uniform: Samples = {}
     unsure: Samples = {}
     for place, system in enumerate(SYSTEMS):
@@ -122,7 +121,6 @@ def _of_sample(claims: Claims, size: int, seed: int) -> dict[str, Bounds]:
 
 
 def _row(what: str, found: list[Bounds], truth: dict[str, float], at_most: float | None) -> Row:
-    """Return the share of intervals that contain the true value, and their mean width."""
     ends = [(truth[system], *bounds) for of_study in found for system, bounds in of_study.items()]
     held = 100 * sum(low <= value <= high for value, low, high in ends) / len(ends)
     note = f"mean width {sum(high - low for _, low, high in ends) / len(ends):.4f}"
@@ -144,7 +142,6 @@ def _ends(low: float | None, high: float | None) -> tuple[float, float]:
 
 
 def _judged(random: np.random.Generator) -> Array:
-    """Return the judge's coverage, of shape (sets, systems)."""
     claims = _claims(np.array([*SYSTEMS.values()]), SETS, random)
     found: Array = (claims.said * claims.is_there).sum(axis=2) / claims.counts[:, None]
     return found
@@ -171,7 +168,6 @@ def _mean(level: float, noise: float = 0.0) -> float:
 
 
 def _level(share: float) -> float:
-    """Find the log odds at which the population's mean is this share."""
     return float(scipy.optimize.brentq(lambda level: _mean(level) - share, -20, 20))
 
 

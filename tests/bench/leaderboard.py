@@ -58,7 +58,6 @@ def _measure() -> list[Row]:
 
 
 def _page(project: Project) -> float:
-    """Return the median processor time of a request for the page."""
     from django.contrib.auth.models import User
     from django.test import Client
 

@@ -34,7 +34,6 @@ def run() -> list[Row]:
 
 @contextmanager
 def _demo(environment: dict[str, str]) -> Iterator[float]:
-    """Start the demo, and yield the megabytes that it uses a little later."""
     port = free_port()
     command = [sys.executable, "manage.py", "demo", "--no-browser", "--port", str(port)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
@@ -59,6 +58,5 @@ def _with_descendants(pid: int) -> Iterator[int]:
 
 
 def _share(pid: int) -> int:
-    """Return the kilobytes of the process; memory that several processes share is divided by their number."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))

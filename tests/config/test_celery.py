@@ -24,8 +24,6 @@ def test_a_worker_on_files_receives_messages_on_their_own_file_system(
 
 
 class Looks:
-    """Part of a message; lists the messages in the folder while it is written."""
-
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.seen: list[str] = []

@@ -45,8 +45,6 @@ sentry_sdk.flush(20)
 
 
 class Receiver(HTTPServer):
-    """Receives envelopes, as Sentry's servers do."""
-
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.received: list[bytes] = []

@@ -38,7 +38,6 @@ def test_readyz_says_that_all_is_well(client: Client, worker: Any) -> None:
 
 
 def warnings_of(client: Client, part: str) -> str:
-    """Return the warning of /readyz about this part. The service must be ready and have no other warning."""
     answer = client.get("/readyz")
     told: dict[str, str] = answer.json()["warnings"]
     assert (answer.status_code, answer.json()["ready"], list(told)) == (200, True, [part])

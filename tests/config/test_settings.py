@@ -13,7 +13,6 @@ NAME = "s.DATABASES['default']['NAME']"
 
 
 def show(place: str, *expressions: str, var: Path, **environment: str) -> list[Any]:
-    """Evaluate the expressions in a process with these settings."""
     code = f"from django.conf import settings as s; print([{', '.join(expressions)}])"
     names = {"DJANGO_SETTINGS_MODULE": f"{SETTINGS}{place}", "COVERDICT_VAR": str(var)}
     done = forking.run(code, **names, **environment)

@@ -38,7 +38,6 @@ def _documents(row: Row) -> list[str]:
 
 
 def _errors() -> list[tuple[str, int, str, str | None]]:
-    """Read the README's table of errors: set, target, the summary's words, the source's words or None."""
     cells = re.findall(
         r"^\| ([\w-]+)(?: \((\d+)\))? \| `([^`]+)` \| (?:`([^`]+)`|nothing) \|$",
         (SAMPLE / "README.md").read_text(encoding="utf-8"),

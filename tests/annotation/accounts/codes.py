@@ -11,7 +11,6 @@ STEP_SECONDS = 30
 
 
 def code_at(secret: str, *, steps: int = 0) -> str:
-    """Compute the code of the current half minute, or of the half minute `steps` later."""
     counter = int(time.time()) // STEP_SECONDS + steps
     digest = hmac.new(base64.b32decode(secret), counter.to_bytes(8, "big"), hashlib.sha1).digest()
     start = digest[-1] & 15

@@ -33,7 +33,6 @@ def can_sign_in(password: str) -> bool:
 
 
 def confirms(client: Client, password: str = "rex-secret") -> None:
-    """Enter the password again, which sensitive changes require."""
     assert client.post("/accounts/reauthenticate/", {"password": password}).status_code == 302
 
 

@@ -38,7 +38,6 @@ def clock() -> Iterator[time_machine.Coordinates]:
 
 
 def tries(password: str, *, client: Client | None = None, at: str = HERE, name: str = "rex") -> int:
-    """Try to sign in and return the status: 302 signed in, 200 wrong password, 429 locked."""
     client = client or Client()
     said = client.post("/accounts/login/", {"login": name, "password": password}, REMOTE_ADDR=at)
     return said.status_code
@@ -76,7 +75,6 @@ def test_a_name_that_nobody_has_is_locked_alike() -> None:
 
 
 def test_strangers_do_not_lock_an_account() -> None:
-    """Strangers try from a hundred networks, and the person signs in from their own."""
     for number in range(100):
         assert tries("wrong", at=f"192.0.2.{number}") == 200
     assert tries("rex-secret") == 302

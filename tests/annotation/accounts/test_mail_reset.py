@@ -19,7 +19,6 @@ NEW = "a-longer-secret-41"
 
 @pytest.fixture(autouse=True)
 def reachable(world: World, mailing: None) -> None:
-    """Give Rex an e-mail address."""
     world.rex.email = "rex@example.org"
     world.rex.save()
 

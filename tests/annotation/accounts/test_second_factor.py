@@ -59,7 +59,6 @@ def secret_on(page: str) -> str:
 
 
 def sets_up(client: Client, password: str = "rex-secret") -> tuple[str, list[str]]:
-    """Set up a second factor, and return its secret and the recovery codes."""
     if password:
         client.post("/accounts/reauthenticate/", {"password": password})
     secret = secret_on(client.get(SET_UP_PAGE).content.decode())
@@ -70,7 +69,6 @@ def sets_up(client: Client, password: str = "rex-secret") -> tuple[str, list[str
 
 @pytest.fixture
 def secret(world: World, clock: time_machine.Coordinates) -> str:
-    """Set up a second factor for Rex ten minutes ago, and return its secret."""
     found, _ = sets_up(gives_password())
     clock.shift(timedelta(minutes=10))
     return found

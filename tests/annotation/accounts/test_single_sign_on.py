@@ -53,7 +53,6 @@ def led_to(issuer: str) -> dict[str, object]:
 
 
 def signs_on(provider: Provider, sub: str, *, client: Client | None = None, **form: str) -> HttpResponse:
-    """Sign on at the provider in one browser, and return the last response."""
     client = client or Client()
     page = client.post(BEGIN, form)
     assert page.status_code == 200, page.content.decode()
@@ -269,7 +268,6 @@ def test_a_provider_that_is_away_closes_no_other_door(settings: SettingsWrapper)
 def test_another_provider_with_the_same_keys_is_another_identity(
     provider: Provider, world: World, settings: SettingsWrapper
 ) -> None:
-    """A person's key belongs to one provider: another provider may give the same key to somebody else."""
     verify(world.rex)
     provider.knows("1", email=REX, email_verified=True)
     assert signs_on(provider, "1").status_code == 302

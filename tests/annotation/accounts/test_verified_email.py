@@ -26,7 +26,6 @@ MINE = {"email": "rex@example.org", "action_add": ""}
 
 @pytest.fixture
 def rex(world: World, signed_in: SignIn) -> Client:
-    """Sign Rex in; he has just entered his password again."""
     client = signed_in(world.rex)
     assert client.post("/accounts/reauthenticate/", {"password": "rex-secret"}).status_code == 302
     return client

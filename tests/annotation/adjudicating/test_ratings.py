@@ -33,7 +33,6 @@ PLACE = ("port", "alder")
 
 @pytest.fixture
 def rated(world: World) -> Summary:
-    """Return alder's summary of "port", which Rex rates 1 and Olga 5."""
     set_criteria(world.project, [TONE, UNMARKED])
     rate(world, "rex", 1)
     rate(world, "olga", 5)

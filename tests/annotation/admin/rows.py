@@ -41,7 +41,6 @@ def address(model: type[Model], rest: str = "") -> str:
 
 
 def fill(world: World) -> None:
-    """Create rows of the kinds that the cast lacks, with an open assignment of Ana on "bridge"."""
     override(check=world.check("alder", 1), by=world.rex, label="yes")
     decide_check(check=world.check("alder", 2), by=world.cleo, label="no", reason="Not there.")
     assignment = assign(document_set=world.sets["bridge"], assessor=world.ana, by=world.mona, seed=1)

@@ -32,7 +32,6 @@ CORNER = """(wanted) => {
 
 @pytest.fixture
 def address(world: World) -> str:
-    """Create a watch with two judged days, and return the address of its page."""
     for ago in (4, 3):
         pushed(world.project, ago=ago, kept=0.8, count=5)
     watch = work_off(watched(world.project, ago=4, reference_periods=2))
@@ -40,7 +39,6 @@ def address(world: World) -> str:
 
 
 def drawn(page: Page, address: str) -> Page:
-    """Open the page and wait for its chart."""
     page.goto(address)
     page.locator(".plot canvas").wait_for()
     return page

@@ -52,9 +52,6 @@ def test_what_no_resampling_moves_has_no_interval() -> None:
 
 
 def answered(world: World, sets: int) -> None:
-    """Create this number of sets in addition to "port"; Rex answers a sample of all checks, and Cleo answers it
-    again.
-    """
     lay_sets(world, sets - 1)
     answer_sample(
         world, sample_checks(project=world.project, by=world.mona, method="uniform", share=1, seed=1)
@@ -74,7 +71,6 @@ def answered(world: World, sets: int) -> None:
 
 
 def bounds(payload: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the name and value of every bound and width of an interval in a payload, except of bins and leads."""
     if isinstance(payload, dict):
         if "value" in payload or "mean" in payload or "least" in payload:
             yield from ((name, payload[name]) for name in BOUNDS if name in payload)

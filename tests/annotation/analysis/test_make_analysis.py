@@ -32,8 +32,6 @@ KIND = Analysis.Kind.LEADERBOARD
 
 
 class Counting:
-    """Statistics that count how often they were computed."""
-
     def __init__(self) -> None:
         self.calls = 0
 
@@ -51,12 +49,10 @@ def counting(world: World, monkeypatch: pytest.MonkeyPatch) -> Counting:
 
 @pytest.fixture
 def worker(world: World) -> None:
-    """A worker that counts as alive; the test itself does its work."""
     Worker.objects.create(name="worker", started_at=timezone.now(), seen_at=timezone.now())
 
 
 def asked() -> list[str]:
-    """Return the keys of the statistics that wait for a worker."""
     return list(jobs.due(Job.Kind.ANALYSIS).order_by("pk").values_list("analysis__key", flat=True))
 
 

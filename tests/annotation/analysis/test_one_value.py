@@ -36,9 +36,6 @@ SCORES = ("coverage", "alignment")
 PLAIN = re.compile(r"<[^>]*>")
 
 
-# The ways of answering ---------------------------------------------------------------------------------------------
-
-
 def sampled(world: World, chance: random.Random, side: str, share: float) -> Sample:
     method = chance.choice(["uniform", "active"])
     return sample_checks(
@@ -89,7 +86,6 @@ ANSWERS: dict[Answer, tuple[str, str]] = {
 
 
 def study(world: World, chance: random.Random, *, others: tuple[str, ...] = ()) -> None:
-    """Create sets whose claims the judge answers at random, with another share of yes for each system."""
     for name in others:
         world.systems[name] = System.objects.create(project=world.project, name=name)
     lay_sets(world, SETS, summaries={**SUMMARIES, **dict.fromkeys(others, "It is old.")})
@@ -105,7 +101,6 @@ def study(world: World, chance: random.Random, *, others: tuple[str, ...] = ()) 
 
 
 def add_a_system_with_gaps(world: World, chance: random.Random) -> None:
-    """Add a system with scores but without checks, whose order other systems' sets may contradict."""
     cedar = System.objects.create(project=world.project, name="cedar")
     level = chance.random()
     for row in DocumentSet.objects.filter(project=world.project):
@@ -119,14 +114,11 @@ def add_a_system_with_gaps(world: World, chance: random.Random) -> None:
             )
 
 
-# The values of each view --------------------------------------------------------------------------------------------
-
 Said = dict[tuple[str, str], str]
 """Means by system and score: in percent on pages, with three decimals elsewhere."""
 
 
 def rows_of(page: str) -> list[list[tuple[str, str]]]:
-    """Return the cells of every row of a page, with the names of their columns."""
     return [
         [
             (name, " ".join(PLAIN.sub(" ", cell).split()))
@@ -168,7 +160,6 @@ def by_command(*arguments: str) -> tuple[Said, list[str], str]:
 
 
 def check_every_view(world: World, viewer: Client, client_of: ApiDoor, folder: Path) -> dict[str, Any]:
-    """Compare all views of the present leaderboard, and return the API's table of 20 words."""
     api = client_of("vic")
     tables = {}
     for score in SCORES:
@@ -224,7 +215,6 @@ def check_every_view(world: World, viewer: Client, client_of: ApiDoor, folder: P
 
 
 def check_pairs(viewer: Client, table: dict[str, Any], score: str, order: list[str]) -> None:
-    """Check that each pair and each difference in the file follow `order`, and that letters agree with the pairs."""
     lines = viewer.get(f"/p/harbour/scores/pairs/file/?by={score}&target=20&format=csv").content.decode()
     pairs = list(csv.DictReader(lines.splitlines()))
     assert len(pairs) == len(order) * (len(order) - 1) / 2

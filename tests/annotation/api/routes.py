@@ -179,9 +179,6 @@ def _filled(value: object, ids: Mapping[str, str]) -> object:
 
 
 def ids_of(world: World) -> dict[str, str]:
-    """Create rows of the project, such as a verdict by Rex and an assignment of Ana on "bridge", and return their
-    ids.
-    """
     check = world.check("alder", 1)
     verdict = override(check=world.check("birch", 1), by=world.rex, label="no").verdict
     add_imported_verdict(world.check("birch", 1), "yes")
@@ -218,14 +215,12 @@ def ids_of(world: World) -> dict[str, str]:
 
 
 def own_panel(world: World) -> Judge:
-    """Create a panel of the project that answers without a server."""
     panel = Judge.objects.create(project=world.project, name="own-panel", kind="panel")
     panel.members.add(world.judge)
     return panel
 
 
 def walked() -> set[tuple[str, str]]:
-    """Return method and path of every route in the URL configuration."""
     return set(_walk(urls.urlpatterns, ""))
 
 
@@ -246,13 +241,11 @@ def _walk(patterns: list[URLPattern | URLResolver], before: str) -> list[tuple[s
 
 
 def as_pattern(route: Route) -> tuple[str, str]:
-    """Write the route as in the URL configuration."""
     path = re.sub(r"\{(\w+)\}", "<slug:public_id>", route.path.replace("{slug}", "<slug:slug>"))
     return route.method, path
 
 
 def grow(world: World, sets: int, *, first: int = 0) -> None:
-    """Add more rows of every list: sets with summaries, claims, checks and scores, runs, and exports."""
     from annotation.models import Check, Verdict
     from annotation.scoring.rescore import rescore
     from tests.annotation.cast import add_claims, add_set, judge_claims

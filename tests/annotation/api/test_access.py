@@ -37,7 +37,6 @@ def send(client: APIClient, route: Route, ids: dict[str, str], *, slug: str = "h
 
 
 def trial(client: APIClient, route: Route, ids: dict[str, str]) -> Any:
-    """Send the request and roll its effect back."""
     with transaction.atomic():
         answer = send(client, route, ids)
         transaction.set_rollback(True)

@@ -158,12 +158,7 @@ def test_a_run_without_worker_is_not_waited_for_without_end(server: Coverdict) -
         run.refresh().wait()
 
 
-# Repeated requests
-
-
 class Moody(BaseHTTPRequestHandler):
-    """A server with scripted answers; for None it closes the connection."""
-
     answers: list[tuple[int, dict[str, Any] | str] | None]
     retry_after = ""
 
@@ -272,12 +267,7 @@ def test_a_server_that_never_answered_is_given_up_soon(monkeypatch: pytest.Monke
         server.projects()
 
 
-# Downloads
-
-
 class Cutting(BaseHTTPRequestHandler):
-    """Passes requests to the server and breaks the connection in the middle of the first files."""
-
     behind: str
     cuts: list[int]
     """The numbers of bytes after which the next files break off."""
@@ -319,7 +309,6 @@ def cutting(live_server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 
 def write_exports() -> None:
-    """Wait for an export and write it, as a worker does."""
     try:
         wait_until(lambda: jobs.due(Job.Kind.EXPORT).exists())
         perform_job.work_on(Job.Kind.EXPORT)
@@ -392,7 +381,6 @@ def test_a_file_that_is_another_by_then_is_fetched_anew(
 
 
 def cancel_exports() -> None:
-    """Wait for an export and cancel it, as a person does."""
     try:
         wait_until(Export.objects.exists)
         cancel_export(export=Export.objects.get(), by=None)

@@ -66,7 +66,6 @@ def application() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def described(application: Any, django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> tuple[Any, ...]:
-    """Read the operations of the API from its description, once."""
     with django_db_blocker.unblock():
         schema = schemathesis.openapi.from_wsgi("/api/schema/", application)
     return tuple(result.ok() for result in schema.get_all_operations())
@@ -76,7 +75,6 @@ def described(application: Any, django_db_setup: None, django_db_blocker: Django
 def test_every_answer_is_one_that_is_described(
     world: World, ids: dict[str, str], described: tuple[Any, ...], part: int
 ) -> None:
-    """Each request is generated once, and every person sends it."""
     askers = [_asker(world, name) for name in PEOPLE]
     routes = {_as_described(*as_pattern(route)): route for route in (*IN_PROJECT, *OUTSIDE)}
     faults: list[str] = []
@@ -91,15 +89,12 @@ def test_every_answer_is_one_that_is_described(
 
 @dataclass(frozen=True)
 class Asker:
-    """One of PEOPLE with their verbs."""
-
     member: Membership
     roles: list[str]
     verbs: frozenset[Verb]
     token: str
 
     def answer(self, case: Any) -> Any:
-        """Send the request, and roll back its effect and the changed roles."""
         with transaction.atomic():
             Membership.objects.filter(pk=self.member.pk).update(roles=self.roles)
             answer = case.call(headers={"Authorization": f"Token {self.token}"})
@@ -119,7 +114,6 @@ def _asker(world: World, name: str) -> Asker:
 
 
 def _faults(operation: Any, rows: dict[str, str], askers: list[Asker]) -> list[str]:
-    """List the faults of the answers to some requests for existing rows. Each request starts from the same rows."""
     faults: list[str] = []
 
     @settings(_BOUNDED, max_examples=EXAMPLES if operation.query or operation.body else 1)
@@ -148,11 +142,9 @@ _BOUNDED = settings(
 
 
 def _as_described(method: str, pattern: str) -> tuple[str, str]:
-    """Write a route as the schema does."""
     return method, "/" + PREFIX.strip("/") + "/" + re.sub(r"<\w+:(\w+)>", r"{\1}", pattern)
 
 
 def _parameters(path: str, address: str) -> dict[str, str]:
-    """Read the path parameters from the address of a row."""
     pairs = zip(path.split("/"), address.split("/"), strict=True)
     return {part[1:-1]: value for part, value in pairs if part.startswith("{")}

@@ -28,9 +28,6 @@ OWN_NAMES = ("document_id", "document", "reference", "system", "summary")
 def written(
     path: Path, counts: Sequence[int], names: Sequence[str] = OWN_NAMES, system: str = "alder"
 ) -> str:
-    """Write a CSV of documents; a summary contains `count` of the reference's five sentences, so its coverage is
-    count / 5.
-    """
     with path.open("w", encoding="utf-8", newline="") as stream:
         lines = csv.writer(stream)
         lines.writerow(names)
@@ -43,7 +40,6 @@ def written(
 
 @pytest.fixture
 def release(tmp_path: Path) -> str:
-    """Write six documents with a coverage of 0.6."""
     return written(tmp_path / "release.csv", [3] * 6)
 
 
@@ -189,9 +185,6 @@ def test_a_report_that_cannot_be_written_still_goes_to_the_terminal(
     told = capsys.readouterr()
     assert "PASS alder coverage 0.60 >= 0.60" in told.out
     assert told.err.splitlines()[-1] == "The report was not written to /dev/full: No space left on device."
-
-
-# A judge behind a server
 
 
 def asked(llm_server: LLMServer, release: str, *words: str) -> int:

@@ -57,9 +57,6 @@ def complaint(*arguments: str) -> CommandError:
     return refused.value
 
 
-# Without waiting
-
-
 def test_a_run_is_queued_and_nobody_to_do_it_is_told(world: World) -> None:
     said, warned = evaluate("harbour", "--metrics", "coverage,alignment")
     run = Run.objects.get()
@@ -178,9 +175,6 @@ def test_a_broker_that_is_away_costs_no_run(world: World, subprocess_env: dict[s
     assert done.returncode == 0, done.stderr
     assert "broker does not take messages" in done.stderr
     assert set(Job.objects.values_list("state", flat=True)) == {"waiting"}
-
-
-# Waiting for another worker
 
 
 def test_the_result_is_told(world: World, colleague: None) -> None:
@@ -306,9 +300,6 @@ def test_a_judge_without_any_usable_answer_is_a_failure_with_the_reasons(
         assert failed.value.returncode == 1
         assert "Judged by" not in out.getvalue()
         assert re.search(r"Unscored \d+ times: \w+", err.getvalue())
-
-
-# Waiting with a worker of its own
 
 
 def test_waiting_brings_a_worker_and_takes_it_away_again(

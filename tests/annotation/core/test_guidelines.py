@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 
 class Tags(HTMLParser):
-    """Collects the tags and attributes of HTML."""
-
     def __init__(self, html: str) -> None:
         super().__init__()
         self.found: list[tuple[str, dict[str, str | None]]] = []

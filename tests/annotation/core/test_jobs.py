@@ -59,9 +59,6 @@ def eventually(holds: Callable[[], bool]) -> bool:
     return False
 
 
-# Claiming
-
-
 def test_a_claim_takes_the_job_with_a_token_a_lease_and_an_attempt(run: Run) -> None:
     claimed = claim(run)
     job = job_of(run)
@@ -126,9 +123,6 @@ def test_what_is_due_is_told_by_kind(run: Run) -> None:
     jobs.take(due(run), most=2)
     export_with_job(run.project)
     assert (jobs.due(Job.Kind.RUN).exists(), jobs.due(Job.Kind.EXPORT).exists()) == (False, True)
-
-
-# Ending
 
 
 def test_a_job_ends_only_with_its_token(run: Run) -> None:
@@ -241,9 +235,6 @@ def test_a_job_of_a_run_that_is_resumed_at_once_waits_for_whoever_takes_it_next(
     assert job_of(run).state == "waiting"
 
 
-# Holding
-
-
 def test_only_jobs_of_one_s_own_are_held(run: Run) -> None:
     first, second = jobs.take(due(run), most=2)
     with transaction.atomic():
@@ -251,9 +242,6 @@ def test_only_jobs_of_one_s_own_are_held(run: Run) -> None:
     change(run, token="somebody else's")
     with transaction.atomic():
         assert jobs.hold([first, second]) == {second.job.pk}
-
-
-# Leases
 
 
 def test_a_lease_is_renewed_while_the_work_goes_on(
@@ -299,9 +287,6 @@ def test_a_lease_is_renewed_in_the_order_in_which_jobs_are_held(transactional_db
         assert eventually(waits)
         Job.objects.select_for_update(no_key=True, nowait=True).get(pk=second.job.pk)
     thread.join(PATIENCE_SECONDS)
-
-
-# Reaping
 
 
 def test_a_job_whose_lease_has_run_out_waits_again(run: Run) -> None:

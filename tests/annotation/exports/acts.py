@@ -16,7 +16,6 @@ LONG_AGO = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 def assess(
     world: World, assessor: User, percents: Mapping[tuple[str, int], int], *, document_set: str = "port"
 ) -> Assignment:
-    """Create an open assignment with these percents by (system, unit), each with a mark on summary unit 1."""
     assignment = assign(document_set=world.sets[document_set], assessor=assessor, by=world.mona)
     for (system, number), percent in percents.items():
         judge_unit(
@@ -36,13 +35,11 @@ def assess_and_close(
 
 
 def long_ago() -> None:
-    """Set the time of all answers to a known moment."""
     for model in (Verdict, CoverageJudgment):
         model.objects.update(created_at=LONG_AGO)
 
 
 def add_comparison(world: World, document_set: str, system: str) -> Comparison:
-    """Compare the summary with a second reference, "second", which is the other system's summary."""
     other = "birch" if system == "alder" else "alder"
     model = world.summaries[document_set, other]
     model.is_reference, model.external_id = True, "second"

@@ -24,7 +24,6 @@ def perform(export: Export) -> None:
 
 
 def export_with_job(project: Project, **columns: Any) -> Export:
-    """Create an export whose job has these columns."""
     job = Job.objects.create(kind=Job.Kind.EXPORT, project=project)
     Job.objects.filter(pk=job.pk).update(**columns)
     return Export.objects.create(project=project, level="scores", format="csv", job=job)

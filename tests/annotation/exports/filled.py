@@ -10,7 +10,6 @@ from tests.annotation.cast import World, finish
 
 
 def filled(world: World) -> World:
-    """Create a project with a row of nearly every kind, including submitted percents."""
     fill(world)
     assignment = Assignment.objects.get()
     for reading in assignment.readings.all():

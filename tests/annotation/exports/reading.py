@@ -18,7 +18,6 @@ Rows = list[dict[str, Any]]
 def exported(
     project: Project, level: str, path: Path, *, format_name: str = "jsonl", named: bool = False
 ) -> Rows:
-    """Export a level to a file, and read its rows."""
     people = People(project, named=named)
     write_file(project=project, people=people, level=level, format_name=format_name, path=path)
     return read(path, format_name)
@@ -37,5 +36,4 @@ def read(path: Path, format_name: str) -> Rows:
 
 
 def _iso(row: dict[str, Any]) -> dict[str, Any]:
-    """Write times as in JSON, so that the two formats can be compared."""
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in row.items()}

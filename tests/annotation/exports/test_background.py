@@ -32,7 +32,6 @@ def asked_for(world: World) -> Export:
 
 
 def files(export: Export) -> list[str]:
-    """Return the stored files of the export, and the files in its temporary folder."""
     folders = (Path(settings.VAR_DIR) / "exports" / export.public_id, Path(settings.VAR_DIR) / "tmp")
     return [path.name for folder in folders for path in folder.rglob("*")]
 

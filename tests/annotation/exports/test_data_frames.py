@@ -26,7 +26,6 @@ LIBRARIES = ("pandas", "polars", "DuckDB", "`datasets`")
 
 @pytest.fixture
 def offline(tmp_path: Path) -> Iterator[Path]:
-    """A folder for the files of `datasets`, which makes no requests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HF_HOME", str(tmp_path / "hub"))
         patch.setenv("HF_DATASETS_OFFLINE", "1")
@@ -38,14 +37,12 @@ def offline(tmp_path: Path) -> Iterator[Path]:
 
 
 def types_told() -> dict[str, dict[str, str]]:
-    """Read from the documentation the type of each library for each type in Parquet."""
     part = TEXTS[DOCS / "exports.md"].partition("## Types in pandas")[2]
     rows = re.findall(r"^\| (\w+) \| `(.*?)` \| `(.*?)` \| `(.*?)` \| `(.*?)` \|$", part, re.MULTILINE)
     return {kind: dict(zip(LIBRARIES, types, strict=True)) for kind, *types in rows}
 
 
 def opened(path: Path, kept: Path, **of_polars_alone: Any) -> dict[str, tuple[int, dict[str, str]]]:
-    """Open the file with each library, and return the number of rows and the types of the columns."""
     import datasets
     import duckdb
     import pandas as pd

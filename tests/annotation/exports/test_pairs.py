@@ -53,7 +53,6 @@ def systems(world: World, **options: Any) -> list[tuple[str, str, str]]:
 
 
 def score(world: World, document_set: str, values: dict[str, float | None]) -> None:
-    """Create summaries of these systems on a set, with these coverages."""
     for name, value in values.items():
         system, _ = System.objects.get_or_create(project=world.project, name=name)
         place = {"document_set": world.sets[document_set], "system": system, "target_words": 20}

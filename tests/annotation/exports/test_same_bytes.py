@@ -22,7 +22,6 @@ EVERY.append((NESTED, "jsonl"))
 
 
 def written(project: Project, path: Path) -> dict[tuple[str, str], bytes]:
-    """Export every level in every format."""
     made = {}
     for level, format_name in EVERY:
         write_file(project=project, people=People(project), level=level, format_name=format_name, path=path)

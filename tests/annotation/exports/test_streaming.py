@@ -19,7 +19,6 @@ MOST_QUERIES = 30
 
 
 def add_systems(world: World, numbers: range) -> None:
-    """Add systems with these numbers, each with a judged summary of "port"."""
     pattern = world.summaries["port", "alder"]
     claims = [check.claim for check in world.checks("alder")]
     for number in numbers:
@@ -105,7 +104,6 @@ def test_another_projects_rows_are_not_there(world: World) -> None:
 
 
 def in_another_thread(act: Callable[[], object]) -> None:
-    """Run the act on its own database connection, and wait for it."""
     failures: list[BaseException] = []
 
     def run() -> None:

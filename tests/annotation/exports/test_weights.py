@@ -30,7 +30,6 @@ def exported(project: str, level: str, folder: Path) -> Rows:
 
 @pytest.fixture
 def weighed(tmp_path: Path) -> str:
-    """Create a project from a file whose weighted claims replace units."""
     path = jsonl(tmp_path, nested(systems=SYSTEMS, claims=CLAIMS))
     call_command("import_dataset", "weighed", str(path), "--create")
     return "weighed"

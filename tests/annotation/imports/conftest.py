@@ -23,6 +23,5 @@ def project(db: None) -> Project:
 
 @pytest.fixture
 def kept_here(settings: Any, tmp_path: Path) -> None:
-    """Store uploaded files in a folder of the test."""
     settings.VAR_DIR = tmp_path / "var"
     settings.STORAGES = {**settings.STORAGES, "kept": kept_files(str(settings.VAR_DIR))}

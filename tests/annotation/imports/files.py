@@ -24,14 +24,12 @@ HEADER = "document_id,document,reference,system,summary,target_words\n"
 
 
 def row(**changes: Any) -> dict[str, Any]:
-    """Return a valid flat row with some fields changed; a field that is set to ... is left out."""
     texts = {"document": DOCUMENT, "reference": REFERENCE, "summary": "Trams stopped."}
     fields = {"document_id": "d1", **texts, "system": "alder", "target_words": 10, **changes}
     return {name: value for name, value in fields.items() if value is not ...}
 
 
 def nested(**changes: Any) -> dict[str, Any]:
-    """Return a valid nested line with two systems and two claims of the reference."""
     fields = {
         "doc_id": "d1",
         "source_text": DOCUMENT,
@@ -66,7 +64,6 @@ def raw(folder: Path, content: bytes | str, name: str = "data.jsonl") -> Path:
 
 
 def problems_of(path: Path, **choices: Any) -> list[tuple[int | None, str, str]]:
-    """Read a file, and return all its problems, fatal or not."""
     try:
         reading: FileReading = read_dataset(path, **choices)
     except ImportRefused as refusal:
@@ -75,14 +72,12 @@ def problems_of(path: Path, **choices: Any) -> list[tuple[int | None, str, str]]
 
 
 def refusal_of(path: Path, **choices: Any) -> str:
-    """Return the message with which the whole file is refused."""
     with pytest.raises(ImportRefused) as caught:
         read_dataset(path, **choices)
     return caught.value.message
 
 
 def claims_of(one: SetData) -> list[Claim]:
-    """Return the claims of a set's references or documents."""
     return [claim for claims in one.claims.values() for claim in claims]
 
 

@@ -15,7 +15,6 @@ ROWS = "document_id,document,system,summary\n,The quay is new.,alder,It is new.\
 
 
 def refused_import(project: Project) -> Import:
-    """Create a refused import; its files and the rejected row are kept for everybody who may import."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.csv"
         path.write_text(ROWS, encoding="utf-8")

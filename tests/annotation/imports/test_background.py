@@ -186,7 +186,6 @@ def test_what_is_all_written_is_not_cancelled(world: World, tmp_path: Path) -> N
 def test_what_a_killed_request_was_at_is_brought_in_by_a_worker(
     world: World, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The files are so small that the request itself imports them."""
     settings.IMPORT_BACKGROUND_BYTES = 10**6
     file = NamedFile("sets.jsonl", jsonl(tmp_path, *LINES))
     asked = background.keep_upload(project=world.project, files=[file], by=world.mona)

@@ -143,9 +143,6 @@ def test_problems_with_one_cause_are_one_with_three_examples(tmp_path: Path) -> 
     assert (problem.times, problem.lines, problem.place) == (80, (1, 2, 3), "1, 2, 3 and 77 more")
 
 
-# Rows that contradict an earlier one
-
-
 def test_a_row_that_repeats_another_is_read_once(tmp_path: Path) -> None:
     reading = read_dataset(jsonl(tmp_path, row(), row(system="birch"), row(), row()))
     assert reading.problems.count == 0
@@ -169,7 +166,6 @@ def test_a_repeated_row_may_bring_the_reference(tmp_path: Path) -> None:
 
 
 def test_references_are_a_list_of_references(tmp_path: Path) -> None:
-    """References have the ids "1", "2" and so on, also if only a later row has several."""
     several = row(document_id="d2", reference=..., references=["Rain.", "Trams."])
     reading = read_dataset(jsonl(tmp_path, row(reference=...), several))
     assert list(reading.dataset.sets["d2"].references) == ["1", "2"]

@@ -29,8 +29,6 @@ Pairs = tuple[str, ...]
 
 
 class Layout(NamedTuple):
-    """A file, the source of its layout, the required corrections, and the numbers of rows, counted by hand."""
-
     file: str
     source: str
     corrections: Pairs
@@ -126,7 +124,6 @@ def bring_in(path: Path, *corrections: str) -> None:
 
 
 def path_of(name: str, folder: Path) -> Path:
-    """Return the path of the file; the Parquet file is made from the CSV file, because the hub offers both."""
     if name != PARQUET:
         return FOREIGN / name
     path = folder / name

@@ -46,7 +46,6 @@ def many_columns() -> bytes:
 
 
 def one_row_often(count: int) -> bytes:
-    """Write the same row `count` times in a few kB, because Parquet stores a repeated value once."""
     row = {"document_id": "d", "document": "Rain fell. " * 500, "system": "alder", "summary": "Rain."}
     again = pa.array([0] * count, pa.int32())
     columns = {name: pa.DictionaryArray.from_arrays(again, pa.array([text])) for name, text in row.items()}
@@ -140,8 +139,6 @@ def test_parquet_is_bounded_by_what_it_unpacks_to(
 
 
 class FullDisk(FileSystemStorage):
-    """Storage on a disk that becomes full after the first bytes of a file."""
-
     def _save(self, name: str, content: Any) -> str:
         super()._save(name, ContentFile(content.read(10)))
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -58,9 +58,6 @@ def pieces(**place: Any) -> list[str]:
     return [owner.text[unit.start : unit.end] for unit, owner in texts if owner]
 
 
-# Reading a flat file
-
-
 def test_row_becomes_a_set_with_its_summaries(project: Project, tmp_path: Path) -> None:
     report = bring(project, tmp_path, row(group="g", metadata={"domain": "news"}))
     assert counted(report) == {
@@ -111,9 +108,6 @@ def test_kinds_of_system_are_told_from_their_names(project: Project, tmp_path: P
     assert dict(System.objects.values_list("name", "kind")) == kinds
 
 
-# References
-
-
 def compared_lengths() -> set[Any]:
     names = ("summary__target_words", "reference__target_words", "reference__text")
     return set(Comparison.objects.values_list(*names))
@@ -156,9 +150,6 @@ def test_reference_for_a_new_target_leaves_the_old_one_alone(project: Project, t
     bring(project, tmp_path, row())
     bring(project, tmp_path, row(target_words=5, reference="Rain."))
     assert compared_lengths() == {(10, None, REFERENCE), (5, 5, "Rain.")}
-
-
-# Importing again, with and without changes
 
 
 @pytest.mark.parametrize("records", [[row(), row(system="b", reference_id="A")], [nested()]])
@@ -224,7 +215,6 @@ def test_another_language_or_document_is_refused(
 
 
 def _judged(world: World, folder: Path, place: str, **changes: Any) -> ImportRefused:
-    """Import a file that changes a text of a judged set, and return the refusal."""
     fields = {
         "document_id": place,
         "document": Document.objects.get(document_set=world.sets[place]).text,
@@ -273,9 +263,6 @@ def test_adjudicated_summary_is_refused(world: World, tmp_path: Path) -> None:
         person=world.cleo,
     )
     assert _judged(world, tmp_path, "bridge", system="birch", summary="Other.").problems
-
-
-# All or nothing
 
 
 def test_bad_row_stops_everything(project: Project, tmp_path: Path) -> None:
@@ -344,9 +331,6 @@ def test_import_that_ended_meanwhile_is_seen(
     assert counted(report)["document_sets"] == (1, 0, 1)
 
 
-# Permissions and log entries
-
-
 def test_manager_may_and_it_is_logged(world: World, tmp_path: Path) -> None:
     import_dataset(project=world.project, path=jsonl(tmp_path, nested()), by=world.mona)
     event = Event.objects.get(verb="import")
@@ -361,9 +345,6 @@ def test_manager_may_and_it_is_logged(world: World, tmp_path: Path) -> None:
         "changed": {},
         "rows_left_out": 0,
     }
-
-
-# Claims and people's verdicts
 
 
 def test_reference_claims_stand_as_units_of_their_own(project: Project, tmp_path: Path) -> None:
@@ -453,9 +434,6 @@ def test_changed_reference_takes_its_claims_with_it(project: Project, tmp_path: 
     bring(project, tmp_path, nested(claims=claims))
     bring(project, tmp_path, nested(claims=claims, reference_text="Rain."))
     assert list(Claim.objects.values_list("text", "claim_set__summary__text")) == [("It rained", "Rain.")]
-
-
-# Real judged data
 
 
 def test_claims_of_frank_are_the_summaries(project: Project, judged_data: Path) -> None:

@@ -58,9 +58,6 @@ def pieces(summary: Summary) -> list[str]:
     return [summary.text[unit.start : unit.end] for unit in summary.units.order_by("position")]
 
 
-# SEE's HTML
-
-
 def test_see_files_become_summaries_with_their_own_units(project: Project, tmp_path: Path) -> None:
     report = bring(project, tmp_path, SEE)
     assert report.format == "SEE HTML"
@@ -163,9 +160,6 @@ def test_result_tables_of_nist_are_refused(project: Project, tmp_path: Path) -> 
     with pytest.raises(ImportRefused, match="is a NIST result table"):
         bring(project, tmp_path, {**SEE, "short.results.table": f"# a line\n{NIST_TABLE}"})
     assert not Summary.objects.exists()
-
-
-# DUCView's pyramids
 
 
 def test_a_pyramid_becomes_one_virtual_comparison_of_claims(project: Project, tmp_path: Path) -> None:

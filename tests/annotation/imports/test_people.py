@@ -25,7 +25,6 @@ SPAN = {"start": 19, "end": 23, "text": "June"}
 
 
 def result(kind: str, name: str, **value: Any) -> dict[str, Any]:
-    """Return an answer of Label Studio."""
     return {"from_name": name, "to_name": "summary", "type": kind, "value": value}
 
 
@@ -178,8 +177,6 @@ MIN = {"coherence": 4, "fluency_1": 5, "fluency_2": 3, "relevance": [5, 4, 3]}
 
 
 class Case(NamedTuple):
-    """A file, with the ratings and the verdicts that are read from its first summary, counted by hand."""
-
     name: str
     content: Any
     rated: dict[tuple[str, str], float] = {}
@@ -466,7 +463,6 @@ def test_a_label_that_names_no_error_makes_no_mark(tmp_path: Path) -> None:
 
 
 def votes_in(reading: FileReading) -> list[list[tuple[str, str]]]:
-    """Return the votes on each claim of the only summary in a file."""
     [one] = reading.dataset.sets.values()
     [summary] = one.summaries.values()
     return [list(claim.votes.get(summary.system, ())) for claim in summary.claims]
@@ -642,7 +638,6 @@ def test_a_file_without_documents_has_no_alignment(project: Project, tmp_path: P
 def test_a_nested_line_holds_claims_of_both_sides_with_ratings_and_units(
     project: Project, tmp_path: Path
 ) -> None:
-    """The line has the form of the export level `nested`."""
     line = {
         "doc_id": "d1",
         "source_text": MILL,
@@ -688,9 +683,6 @@ def test_a_nested_line_holds_claims_of_both_sides_with_ratings_and_units(
 
 
 def exported_twice(project: Project, folder: Path) -> Project:
-    """Export a project, import the file into another project, check that the second export equals the first, and return
-    the second project.
-    """
     twin = Project.objects.create(slug="twin", name="Twin")
     files = [folder / "first.jsonl", folder / "second.jsonl"]
     write_export(project=project, level="nested", format="jsonl", path=files[0], by=None)
@@ -730,8 +722,6 @@ def test_what_is_exported_comes_in_elsewhere_with_equal_scores(project: Project,
 
 
 def test_claims_of_several_references_and_summaries_come_back(project: Project, tmp_path: Path) -> None:
-    """With two references and two target lengths, each claim stays with its text and each answer with its summary."""
-
     def line(words: int) -> dict[str, Any]:
         own = [{"claim_text": "It closes in June.", "verdicts": {"m1": 0}}]
         return {

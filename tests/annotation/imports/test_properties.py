@@ -62,14 +62,12 @@ PLAIN_ROWS = st.lists(
 
 @contextmanager
 def rolled_back() -> Iterator[None]:
-    """Roll back the rows of one example at its end."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
 
 
 def brought(name: str, content: bytes) -> ImportReport | None:
-    """Import this content into a new project, and return the report; None if the file is refused."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(content)

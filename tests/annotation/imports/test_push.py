@@ -109,7 +109,6 @@ def test_one_bad_row_refuses_all_and_is_named(world: World) -> None:
 
 
 def test_each_bad_row_is_left_out_with_its_reason(world: World) -> None:
-    """One row is unreadable, one names an unknown set, one changes a judged text; the others are stored."""
     judged = world.summaries["port", "alder"]
     rows = [
         a_row(),

@@ -192,8 +192,6 @@ def _stored(slug: str) -> Scores:
 
 
 class _Form(HTMLParser):
-    """Collects the fields that a browser sends from an unchanged form."""
-
     def __init__(self) -> None:
         super().__init__()
         self.fields: dict[str, str] = {}

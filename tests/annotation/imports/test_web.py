@@ -43,14 +43,12 @@ def send(client: Client, files: dict[str, bytes]) -> Any:
 
 
 def sent(client: Client, files: dict[str, bytes]) -> str:
-    """Upload files and return the address of the second page."""
     answer = send(client, files)
     assert answer.status_code == 302, answer.content.decode()
     return str(answer["Location"])
 
 
 def chosen(page: str) -> dict[str, str]:
-    """Return the selected values of the page's drop-downs, by name."""
     found = {}
     for name, options in re.findall(r'<select name="(column-[0-9]+)".*?>(.*?)</select>', page, re.DOTALL):
         selected = re.search(r'value="([a-z_]*)" selected', options)
@@ -59,7 +57,6 @@ def chosen(page: str) -> dict[str, str]:
 
 
 def act(client: Client, address: str, *, act: str = "check", htmx: bool = True, **fields: str) -> Any:
-    """Press a button of the second page. Drop-downs keep their values unless `fields` has others."""
     fields = {**chosen(client.get(address).content.decode()), **fields, "act": act}
     return client.post(f"{address}begin/", fields, headers=HTMX if htmx else {})
 

@@ -16,7 +16,6 @@ from tests.annotation.cast import add_units
 
 
 def run_to_end(project: Project, judge: Judge, metrics: Sequence[str] = ("coverage",)) -> Run:
-    """Start a run and do its jobs one after the other, as a worker does."""
     run = start_run(project=project, judge=judge, metrics=metrics, by=None)
     perform_all(run)
     return run
@@ -33,13 +32,11 @@ def due(run: Run) -> QuerySet[Job]:
 
 
 def claim_job(job: Job) -> jobs.Claimed | None:
-    """Claim this job for a new worker; None if it cannot be taken now."""
     taken = jobs.take(jobs.due(Job.Kind.RUN).filter(pk=job.pk))
     return taken[0] if taken else None
 
 
 def judge_claimed(claimed: jobs.Claimed) -> None:
-    """Do a claimed job, as a worker that takes no other job."""
     run = claimed.job.run
     assert run is not None
     with one_pass(), at_work(run.judge, run=run) as judge:
@@ -49,14 +46,12 @@ def judge_claimed(claimed: jobs.Claimed) -> None:
 
 
 def judge_to_end(project: Project, judge: Judge, metrics: Sequence[str] = ("coverage",)) -> Run:
-    """Judge the document sets of a run concurrently. No job may fail."""
     run = start_run(project=project, judge=judge, metrics=metrics, by=None)
     judge_all(run)
     return run
 
 
 def judge_all(run: Run) -> None:
-    """Judge every document set of the run once, with the concurrency of a worker; this is faster than one by one."""
     while run.jobs.filter(state=Job.State.WAITING, attempt=0).exists():
         assert judge_run(run)
     run.refresh_from_db()
@@ -70,7 +65,6 @@ def add_document_set(
     target_words: int | None = None,
     **summaries: str,
 ) -> DocumentSet:
-    """Create a document set with its units, a summary by each named system, and comparisons."""
     document_set = DocumentSet.objects.create(project=project, external_id=external_id)
     first = 1
     for position, text in enumerate(documents, start=1):

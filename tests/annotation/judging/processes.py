@@ -19,10 +19,6 @@ COMMAND_SECONDS = 180
 
 @contextmanager
 def workers(environment: Mapping[str, str], count: int = 1) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Run workers within the with block; all of them have reported when the block begins.
-
-    The workers are killed at the end of the block, because Celery takes seconds to stop.
-    """
     before = Worker.objects.count()
     processes = [
         subprocess.Popen(worker_command(), env=dict(environment), cwd=ROOT, start_new_session=True)
@@ -46,7 +42,6 @@ def workers(environment: Mapping[str, str], count: int = 1) -> Iterator[list[sub
 def manage(
     environment: Mapping[str, str], *arguments: str, seconds: float = COMMAND_SECONDS
 ) -> subprocess.CompletedProcess[str]:
-    """Run manage.py in its own process until it ends."""
     return subprocess.run(
         [sys.executable, "manage.py", *arguments],
         env=dict(environment),
@@ -59,7 +54,6 @@ def manage(
 
 
 def start_manage(environment: Mapping[str, str], *arguments: str) -> subprocess.Popen[str]:
-    """Start manage.py in its own process, while the test continues."""
     return subprocess.Popen(
         [sys.executable, "manage.py", *arguments],
         env=dict(environment),
@@ -72,7 +66,6 @@ def start_manage(environment: Mapping[str, str], *arguments: str) -> subprocess.
 
 
 def wait_until(holds: Callable[[], bool], *, seconds: float = 180) -> None:
-    """Return when the condition is true. Fail the test if that takes too long."""
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, f"not within {seconds} s"

@@ -47,8 +47,6 @@ def scores(project: Project) -> list[tuple[object, ...]]:
 
 
 def changed(change: Any) -> Fault:
-    """Apply the change to every entry of an answer, including the claims within a unit."""
-
     def each(entry: Any) -> Any:
         if not isinstance(entry, dict):
             return entry

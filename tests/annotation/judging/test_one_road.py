@@ -36,9 +36,6 @@ SUMMARIES = {
 
 
 def unreadable(call: Call) -> Fault | None:
-    """Refuse to answer about summaries of town 1, and omit the id c2 in other replies about town 1. All other replies
-    are right.
-    """
     asked = str(call.question)
     if "town 1" not in asked:
         return None

@@ -51,9 +51,6 @@ def project(transactional_db: None) -> Project:
 
 @pytest.fixture
 def panel(transactional_db: None, llm_server: LLMServer) -> Judge:
-    """A panel of the offline judge and two models, which cost 2 per million prompt tokens and 8 per million reply
-    tokens.
-    """
     made = Judge.objects.create(name="three", kind="panel")
     made.members.add(judge_by_name("lexical"))
     for name in ("one", "two"):
@@ -68,9 +65,6 @@ def panel(transactional_db: None, llm_server: LLMServer) -> Judge:
             completion_price=8.0,
         )
     return made
-
-
-# Votes and uncertainty
 
 
 def test_every_member_s_vote_is_kept_and_the_split_is_the_check_s_doubt(
@@ -111,9 +105,6 @@ def test_the_review_queue_begins_with_what_the_panel_is_split_over(
     assert [row.uncertainty for row in rows] == [1.0, pytest.approx(1 / 3), 0.0]
     split = QUEUE.look(viewer, {"only": "split"}).page()[0]
     assert [row.claim.text for row in split] == [JUNE, HURT]
-
-
-# Refused members
 
 
 @pytest.fixture

@@ -22,8 +22,6 @@ ANSWER_SECONDS = 180
 
 
 class Asker:
-    """A process that asks on demand, see asking.py."""
-
     def __init__(self, environment: Mapping[str, str], judge: Judge, claim_seconds: float) -> None:
         command = [sys.executable, "-m", "tests.annotation.judging.asking", judge.name, str(claim_seconds)]
         self.process = subprocess.Popen(
@@ -49,7 +47,6 @@ class Asker:
 def test_two_processes_that_wait_for_a_dead_one_pay_once_together(
     llm_judge: Judge, llm_server: LLMServer, subprocess_env: dict[str, str]
 ) -> None:
-    """Both processes see that the lease has expired; a conditional update lets one of them take it."""
     llm_server.then(faults.hang())
     with ExitStack() as ending:
         dead, second, third = (Asker(subprocess_env, llm_judge, 3.0) for _ in range(3))

@@ -29,7 +29,6 @@ def slow_server() -> Iterator[LLMServer]:
 
 @pytest.fixture
 def slow_judge(transactional_db: None, slow_server: LLMServer) -> Judge:
-    """A judge that answers one call at a time, and slowly."""
     return Judge.objects.create(
         name="slow", kind="openai", model="scripted", base_url=slow_server.base_url, concurrency=1
     )
@@ -41,7 +40,6 @@ def project(transactional_db: None) -> Project:
 
 
 def summaries() -> dict[str, str]:
-    """Return different summaries, so that no two questions are equal."""
     return {f"system {place}": f"The {place} burned down at night." for place in PLACES}
 
 

@@ -27,7 +27,6 @@ SETS, CLAIMS = 5, 10
 
 @pytest.fixture
 def project(db: None, llm_judge: Judge, llm_server: LLMServer) -> Project:
-    """Create five sets with ten claims, of which the summary contains the first five; they are judged once."""
     made = Project.objects.create(slug="mill", name="Mill study")
     for number in range(SETS):
         sentences = [f"The mill {number} has room {room}." for room in range(CLAIMS)]
@@ -43,8 +42,6 @@ def project(db: None, llm_judge: Judge, llm_server: LLMServer) -> Project:
 
 
 def flips_one_in_ten(call: Call) -> Fault | None:
-    """Give the first of ten claims the opposite label."""
-
     def changed(answer: dict[str, Any]) -> dict[str, Any]:
         first, *others = answer["answers"]
         return {"answers": [{**first, "label": "no" if first["label"] == "yes" else "yes"}, *others]}

@@ -16,7 +16,6 @@ TEXT = Text.of("The harbour wall was breached.")
 
 
 def ask(judge: Judge, claim: str) -> None:
-    """Ask one question with the judge's current row."""
     with at_work(Judge.objects.get(pk=judge.pk)) as working:
         working.begin(working.judge.check_source([claim], TEXT)).result()
 

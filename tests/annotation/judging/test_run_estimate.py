@@ -8,7 +8,6 @@ from annotation.models import Document, DocumentSet, Judge, JudgeCall, Project, 
 
 
 def study(sets: int = 2, systems: int = 3) -> Project:
-    """Create documents of 4,000 characters, each with summaries of 400."""
     project = Project.objects.create(slug="study", name="Study")
     makers = [System.objects.create(project=project, name=f"s{number}") for number in range(systems)]
     for number in range(sets):

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def priced(llm_judge: Judge) -> Judge:
-    """A judge that costs 2 per million prompt tokens and 8 per million reply tokens. It makes one call at a time, with
-    up to 100 reply tokens.
-    """
     Judge.objects.filter(pk=llm_judge.pk).update(
         prompt_price=2.0, completion_price=8.0, max_tokens=100, concurrency=1
     )
@@ -98,9 +95,6 @@ def test_a_cap_is_a_number_above_0(world: World, priced: Judge, cap: float) -> N
 def test_a_cap_on_a_judge_without_a_price_is_refused(world: World) -> None:
     with pytest.raises(Invalid, match="has no price"):
         start_run(project=world.project, judge=world.judge, max_cost=1.0, by=None)
-
-
-# The budget
 
 
 @pytest.fixture
@@ -173,13 +167,11 @@ def cost() -> float:
 
 
 def everything_is_done(budget: RunBudget) -> None:
-    """Wait for earlier work, because a budget works in order."""
     asyncio.run(budget.settle(0.0, 0.0))
 
 
 @contextmanager
 def locked_run() -> Iterator[threading.Event]:
-    """Lock the run's row in another thread until the event is set."""
     if connection.vendor != "postgresql":
         pytest.skip("SQLite locks no rows")
     held, release = threading.Event(), threading.Event()

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def trap(monkeypatch: pytest.MonkeyPatch) -> Iterator[LLMServer]:
-    """A server to which all variables of the environment point."""
     with LLMServer() as server:
         for name in ("OPENAI_BASE_URL", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
             monkeypatch.setenv(name, server.base_url)

@@ -214,9 +214,6 @@ def test_what_a_run_derives_is_what_rebuilding_derives(project: Project, llm_jud
     assert list(Score.objects.order_by("summary").values("summary", *SCORES, "flags")) == before
 
 
-# Panels
-
-
 @pytest.mark.parametrize(("members", "told"), [([], "needs members"), (["panel"], "that are no panels")])
 def test_a_panel_that_cannot_be_asked_is_refused(project: Project, members: list[str], told: str) -> None:
     from annotation.core.refusals import Invalid

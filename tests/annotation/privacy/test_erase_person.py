@@ -59,7 +59,6 @@ NAMED = "quillmaster"
 
 @pytest.fixture
 def quill(world: World) -> User:
-    """A person with all roles who has rows in every table where people can have them."""
     fill(world)
     person = User.objects.create_user(
         NAMED,
@@ -168,7 +167,6 @@ def test_every_reference_to_a_person_goes_or_is_known_to_stay() -> None:
 
 
 def traces(*names: str) -> dict[str, list[Any]]:
-    """Return the rows of every column of every table that contain one of the names."""
     found: dict[str, list[Any]] = {}
     for model in apps.get_models(include_auto_created=True):
         columns = [
@@ -206,7 +204,6 @@ def test_nothing_leads_to_them_any_more(world: World, quill: User) -> None:
 
 
 def test_files_go_where_their_answers_alone_are_left(world: World) -> None:
-    """The membership has ended, and the log entries are past their retention, but answers remain."""
     override(check=world.check("alder", 1), by=world.rex, label="no")
     perform(
         request_export(project=world.project, level="answers", format="csv", by=world.olga, named_people=True)

@@ -102,7 +102,6 @@ def test_the_log_keeps_what_others_go_by(world: World, settings: Any) -> None:
 
 
 def _made_at(moment: Any) -> None:
-    """Set the time of the log entries by creating them again, because they cannot be changed."""
     from annotation.privacy.project_rows import unlock_log
 
     rows = list(Event.objects.values("project_id", "verb", "target_kind", "target_id"))

@@ -32,7 +32,6 @@ NEAR = Criterion("near", "Is it near?", "yes_no", reads="reference", asked="afte
 
 @pytest.fixture
 def asked(world: World) -> dict[str, str]:
-    """Create two criteria and the criterion about unmarked units, and return the ids of the two by name."""
     set_criteria(world.project, [NEAR, TONE, UNMARKED])
     return dict(world.project.criteria.filter(retired_at=None).values_list("name", "public_id"))
 

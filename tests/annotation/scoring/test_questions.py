@@ -41,9 +41,6 @@ PAIRS = {
 
 @pytest.fixture
 def alder(world: World) -> Summary:
-    """Return alder's summary, whose set has one question for each pair of answers in PAIRS. The last question is
-    retired.
-    """
     asked = ask_questions(
         document_set=world.sets["port"], texts=[f"Is it {name}?" for name in PAIRS], by=world.mona
     )

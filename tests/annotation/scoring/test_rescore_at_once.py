@@ -34,7 +34,6 @@ def in_thread(act: Callable[[], object]) -> threading.Thread:
 
 
 def wait_until_somebody_waits() -> None:
-    """Wait until a database session waits for a locked row, or long enough if this cannot be observed."""
     if connection.vendor != "postgresql":
         time.sleep(0.5)
         return

@@ -20,7 +20,6 @@ SETS = 6
 
 
 def answered(world: World, sets: int = SETS) -> None:
-    """Let Rex answer all claims of the sets, eight each, with yes, blind and under version 1; version 2 is current."""
     lay_sets(world, sets)
     first = write_guidelines(project=world.project, text="Be strict.", by=world.mona)
     Verdict.objects.bulk_create(
@@ -48,9 +47,6 @@ def start(world: World, *, size: int = 30, by_others: bool = False, **more: Any)
 
 
 def answer_all(world: World, trial: GuidelineTrial, *, new: int, old: int, by: User | None = None) -> None:
-    """Answer `new` checks under the new guidelines and `old` checks under the old ones with no, and all others with
-    yes.
-    """
     for is_control, changed in ((False, new), (True, old)):
         for place, row in enumerate(trial.answers.filter(is_control=is_control, label=None)):
             again(world, row, "no" if place < changed else "yes", by=by)

@@ -20,14 +20,12 @@ SETS = 20
 
 @pytest.fixture
 def first(world: World) -> Sample:
-    """Create a finished random sample of 120 of the 160 claims of 20 sets."""
     answered(world, sets=SETS)
     Check.objects.exclude(document_set__external_id__startswith="set-").update(is_current=False)
     return sample_checks(project=world.project, by=world.mona, method="uniform", share=0.75, seed=7)
 
 
 def tried(world: World, *, size: int = 150, by_others: bool = True) -> GuidelineTrial:
-    """Start and complete a trial in which all answers are no, under both versions."""
     trial = start(world, size=size, by_others=by_others)
     answer_all(world, trial, new=size, old=size, by=world.cleo if by_others else None)
     return trial

@@ -41,9 +41,6 @@ def labels(world: World) -> dict[int, str | None]:
     return dict(Check.objects.filter(project=world.project).values_list("pk", "human_label"))
 
 
-# Starting
-
-
 def test_a_third_is_asked_under_the_old_version(world: World) -> None:
     trial = start(world)
     rows = list(trial.answers.all())
@@ -103,9 +100,6 @@ def test_one_trial_is_open_at_a_time(world: World) -> None:
     assert start(world).pk != trial.pk
 
 
-# Answering
-
-
 def test_old_guidelines_come_first_and_nothing_scores(world: World) -> None:
     trial = start(world)
     before, verdicts = scores(world), Verdict.objects.count()
@@ -162,9 +156,6 @@ def test_claims_that_are_no_longer_checked_are_not_waited_for(world: World) -> N
     assert waits(world, world.rex) == 0
     (shown,) = trials(world.project)
     assert (shown.asked, shown.waiting) == (29, 0)
-
-
-# Deciding
 
 
 def test_a_decision_waits_for_all_answers(world: World) -> None:

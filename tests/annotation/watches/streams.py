@@ -26,13 +26,11 @@ def days_ago(days: int) -> date:
 
 
 def watched(project: Project, *, ago: int, **choices: Any) -> Watch:
-    """Create a daily watch of coverage whose first period began `ago` days ago."""
     wanted = {"length": "day", "scores": ["coverage"], "checks": 0, "smallest_drop": 0.01, **choices}
     return make_watch(project=project, by=None, name="live", starts_on=days_ago(ago), **wanted)
 
 
 def pushed(project: Project, *, ago: int, kept: float, count: int = 12, kind: str = "") -> list[Summary]:
-    """Create summaries at noon `ago` days ago, which contain on average this share of the reference's ten sentences."""
     random_one = random.Random(f"{ago} {kept}")
     found = []
     for number in range(count):
@@ -54,14 +52,12 @@ def pushed(project: Project, *, ago: int, kept: float, count: int = 12, kind: st
 
 
 def claim(watch: Watch) -> list[jobs.Claimed]:
-    """Claim the watch's job for a new worker, without waiting for its pause."""
     Job.objects.filter(watch=watch).update(finished_at=None)
     ask_for_watches()
     return jobs.take(jobs.due(Job.Kind.WATCH).filter(watch=watch))
 
 
 def work_off(watch: Watch) -> Watch:
-    """Do all due work of the watch and its runs."""
     while True:
         for claimed in claim(watch):
             jobs.carry_out(claimed, perform)
@@ -74,12 +70,10 @@ def work_off(watch: Watch) -> Watch:
 
 
 def reopen(watch: Watch) -> None:
-    """Reopen the days without summaries, as if they had not ended."""
     WatchPeriod.objects.filter(watch=watch, total=0).delete()
 
 
 def answer(period: WatchPeriod, by: User, *, flipped: float = 0.0) -> None:
-    """Answer a period's sample as the judge did, except for this share of yes."""
     waiting = list(
         SampledCheck.objects.filter(sample=period.sample, verdict=None).select_related("check_row")
     )

@@ -22,7 +22,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def push(project: Project, *, ago: int, kept: int) -> None:
-    """Push twelve summaries that arrived `ago` days ago, each with `kept` of the reference's ten sentences."""
     rows = []
     for number in range(12):
         sentences = [f"Tram{ago}x{number} reached stop{place}." for place in range(SENTENCES)]

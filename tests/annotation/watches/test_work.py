@@ -139,7 +139,6 @@ def test_the_anchors_are_asked_again_once_when_the_server_names_another_model(
         return [(test.model, test.flips, test.is_alarm) for test in watch_report(watch).anchors]
 
     def serve(model: str, *, ago: int) -> None:
-        """Let this model answer another run of the judge, of a summary in no closed period."""
         llm_server.served_model = model
         [summary] = pushed(world.project, ago=ago, kept=0.8, count=1)
         start_run(project=world.project, judge=llm_judge, trial_of=[summary.pk], by=None)

@@ -39,7 +39,6 @@ Lines = Callable[[], list[dict[str, Any]]]
 
 @pytest.fixture
 def lines() -> Iterator[Lines]:
-    """Capture all log lines, written as in production."""
     written = io.StringIO()
     config = logs.json_lines("INFO")
     config["handlers"]["standard error"]["stream"] = written

@@ -26,7 +26,6 @@ TOKEN = "a-token-of-the-operators-choice"
 
 @pytest.fixture
 def families(client: Client, world: World, settings: Any) -> dict[str, set[str]]:
-    """Return the labels of every metric of an installation."""
     settings.METRICS_TOKEN = TOKEN
     Run.objects.create(project=world.project, judge=world.judge)
     watch = make_watch(project=world.project, by=None, name="live")

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ids:
-    """Public ids of one row of each kind in the project "harbour"."""
-
     kwargs: dict[str, str]
 
     @classmethod
@@ -104,6 +102,5 @@ class Ids:
 
 
 def addresses(world: World, slug: str = "harbour") -> dict[str, str]:
-    """Return the address of every route of a project, by name."""
     ids = Ids.of(world)
     return {str(route.name): ids.address(route, slug) for route in project_urls}

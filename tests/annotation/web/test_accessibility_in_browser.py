@@ -109,7 +109,6 @@ def test_no_violations_in_the_admin(world: World, desk: Desk, width: int) -> Non
 
 
 def admin_pages(world: World) -> list[str]:
-    """Return the lists, and one row of each kind of page."""
     User.objects.filter(username="olga").update(is_staff=True, is_superuser=True)
     check = world.check("alder", 1)
     override(check=check, by=world.rex, label="no")

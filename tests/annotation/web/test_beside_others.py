@@ -41,7 +41,6 @@ OF_THE_INSTALLATION = ("FROM django_", "FROM auth_", "FROM axes_", "pg_")
 
 @pytest.fixture
 def beside_a_large_one(world: World) -> World:
-    """Add another project with 40,000 checks, each with a verdict of the judge."""
     if connection.vendor != "postgresql":
         pytest.skip("the plans are PostgreSQL's")
     other = Project.objects.create(name="Large", slug="large")
@@ -108,7 +107,6 @@ def beside_a_large_one(world: World) -> World:
 
 
 def _touched(plan: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """Yield the number of rows that each scan of a plan has read, including filtered rows."""
     rows = sum(
         plan.get(name, 0)
         for name in ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Index Recheck")

@@ -80,7 +80,6 @@ def test_the_admin_says_it_as_well(world: World, mona: Client) -> None:
 
 @pytest.fixture
 def acts(world: World) -> str:
-    """Return the address to which Ana's open form sends acts."""
     assignment = assign(document_set=world.sets["port"], assessor=world.ana, by=None)
     return f"/p/harbour/work/sets/{assignment.public_id}/acts/"
 

@@ -32,8 +32,6 @@ PLACES = [
 
 
 class Clicks:
-    """Counts clicks; typing and choosing a file do not count."""
-
     def __init__(self) -> None:
         self.count = 0
 
@@ -44,7 +42,6 @@ class Clicks:
 
 @pytest.fixture
 def rows(tmp_path: Path) -> Path:
-    """Write a file of 50 rows: alder repeats the reference, and birch contains nothing of it."""
     path = tmp_path / "rows.csv"
     with path.open("w", newline="") as file:
         write = csv.writer(file)

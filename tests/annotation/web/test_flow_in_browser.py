@@ -32,7 +32,6 @@ UNREAD_MS = 350
 
 
 def sign_in(page: Page, name: str) -> Page:
-    """Return an empty page with the session of this person."""
     client = Client()
     client.force_login(User.objects.get(username=name))
     name, session = settings.SESSION_COOKIE_NAME, client.cookies[settings.SESSION_COOKIE_NAME].value
@@ -43,7 +42,6 @@ def sign_in(page: Page, name: str) -> Page:
 
 
 def sign_in_by_form(page: Page, name: str) -> Page:
-    """Sign in with name and password, and return the page that follows."""
     page.goto("/accounts/login/")
     page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(f"{name}-secret")
@@ -53,7 +51,6 @@ def sign_in_by_form(page: Page, name: str) -> Page:
 
 
 def judge_alder(page: Page) -> None:
-    """Give 60 % to unit 1 by the first summary unit, and 100 % to unit 2 by the second; then close the set."""
     page.goto("/p/harbour/work/")
     page.get_by_role("link", name="Start", exact=True).click()
     page.locator("#see").wait_for()
@@ -70,12 +67,10 @@ def judge_alder(page: Page) -> None:
 
 
 def let_view_scores(world: World) -> None:
-    """Let Rex also view the scores, so that he sees how his answers change them."""
     world.rex.memberships.update(roles=["reviewer", "viewer"])
 
 
 def answer(page: Page, world: World, system: str, claim: int, label: str, reason: str) -> str:
-    """Answer a check on the review page, and return the changes of scores that the page shows."""
     page.goto(f"/p/harbour/review/{world.check(system, claim).public_id}/")
     page.wait_for_timeout(UNREAD_MS)
     page.locator("#reason").fill(reason)
@@ -86,7 +81,6 @@ def answer(page: Page, world: World, system: str, claim: int, label: str, reason
 
 
 def scores(page: Page, world: World, system: str) -> dict[str, str]:
-    """Return the scores on the page of the system's summary, by name."""
     page.goto(f"/p/harbour/scores/summaries/{world.summaries['port', system].public_id}/")
     page.get_by_text("All scores and formulas").click()
     return {

@@ -25,7 +25,6 @@ SLOW_S = 0.3
 
 
 def slowly(route: Route) -> None:
-    """Delay a request, as a distant server would."""
     time.sleep(SLOW_S)
     route.continue_()
 
@@ -46,12 +45,8 @@ def open_form(page: Page, world: World) -> None:
 
 
 def percents() -> dict[int, int | None]:
-    """Return the stored percent by position of the unit."""
     rows = CoverageJudgment.objects.filter(is_current=True).values_list("unit__position", "percent")
     return {position: percent for position, percent in rows if position is not None}
-
-
-# The SEE form
 
 
 def test_the_next_page_waits_until_all_is_saved(world: World, desk: Desk) -> None:
@@ -78,9 +73,6 @@ def test_what_looks_like_a_slip_is_said_beside_the_unit(world: World, desk: Desk
     page.locator(".slip", has_text="Reference unit 1 has marked summary units but 0 %.").wait_for()
     page.reload()
     page.locator(".slip", has_text="Reference unit 1 has marked summary units but 0 %.").wait_for()
-
-
-# Other pages
 
 
 def test_a_double_click_makes_one_export(world: World, desk: Desk) -> None:

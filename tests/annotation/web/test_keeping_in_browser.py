@@ -54,7 +54,6 @@ def sign_out(page: Page) -> None:
 
 
 def come_back(page: Page) -> None:
-    """Send the browser's event for a return to the page."""
     page.evaluate("dispatchEvent(new Event('focus'))")
 
 
@@ -67,7 +66,6 @@ def cut_off(page: Page) -> None:
 
 
 def leave_unheard(page: Page, assignment: Assignment, keys: str) -> None:
-    """Open the form, press these keys, and leave it before the server has received any of them."""
     open_set(page, assignment)
     cut_off(page)
     press(page, keys)
@@ -76,7 +74,6 @@ def leave_unheard(page: Page, assignment: Assignment, keys: str) -> None:
 
 
 def told(assignment: Assignment) -> list[tuple[int, int | None, list[int]]]:
-    """Return every saved judgment in order: position of the unit, percent, marks."""
     rows = CoverageJudgment.objects.filter(reading__assignment=assignment).order_by("pk")
     return [
         (position or 0, percent, marks)
@@ -90,14 +87,10 @@ def standing(assignment: Assignment) -> dict[int, int | None]:
 
 
 def judge(assignment: Assignment, world: World, unit: int, percent: int) -> None:
-    """Save an act of Ana from another device."""
     reading = assignment.readings.select_related("comparison__reference").order_by("position")[0]
     place = reading.comparison.reference.units.get(position=unit)
     act = UnitAct(reading.public_id, place.public_id, percent)
     save_acts(assignment=assignment, by=world.ana, acts=[act], all_or_none=True)
-
-
-# A server that can be killed
 
 
 @pytest.fixture
@@ -263,9 +256,6 @@ def test_what_is_refused_after_the_page_was_left_is_told(world: World, desk: Des
     assert page.locator(".set .notice").count() == 1
 
 
-# Two tabs, two devices
-
-
 def test_two_browsers_equal_acts_once_and_a_newer_version_with_both_values(world: World, desk: Desk) -> None:
     assignment = lay_set(world)
     laptop, phone = ana(desk), ana(desk)
@@ -374,9 +364,6 @@ def test_what_was_typed_is_there_after_back(world: World, desk: Desk) -> None:
     page.locator("#progress", has_text="1 of 6").wait_for()
     saved(page)
     assert standing(assignment) == {1: 60}
-
-
-# Refused acts
 
 
 def test_a_refused_act_says_why_and_holds_nothing_up(world: World, desk: Desk) -> None:

@@ -34,7 +34,6 @@ def through(page: Page, clicks: Clicks, group: str, door: str) -> None:
 
 
 def rates(page: Page, clicks: Clicks, keys: str) -> None:
-    """Rate some summaries by the three questions of the set."""
     clicks.on(page.get_by_role("link", name="Ratings"))
     for left in range(50, 50 - RATED, -1):
         page.get_by_text(f"{left} summaries to rate").wait_for()

@@ -30,7 +30,6 @@ FORBIDDEN = re.compile(r"<style|\sstyle=|<script(?![^>]*\ssrc=)|\son[a-z]+=|hx-o
 
 @pytest.fixture
 def pages(world: World, signed_in: SignIn) -> dict[str, str]:
-    """Return the HTML of every page that an owner, and the assessor of the open work, can open."""
     owner, ana = signed_in(world.olga), signed_in(world.ana)
     html = {"sign-in": world_sign_in()}
     for name, address in addresses(world).items():
@@ -67,7 +66,6 @@ def faults_of(html: str) -> list[str]:
 
 
 def test_every_page_gives_what_all_pages_owe_and_a_title_that_tells_it_apart(pages: dict[str, str]) -> None:
-    """This is one test, because rendering the pages is slow."""
     found = {name: faults_of(html) for name, html in pages.items()}
     assert {name: faults for name, faults in found.items() if faults} == {}
     titles = {name: re.search(r"<title>(.*?)</title>", html, re.DOTALL) for name, html in pages.items()}

@@ -25,7 +25,6 @@ MORE = 4
 
 
 def grow(world: World) -> None:
-    """Add rows to the lists of sets, systems, claims, answers, disputes, people, people's texts, and projects."""
     for check in add_checks(world, MORE):
         Verdict.objects.create(check_row=check, role="judge", judge=world.judge, label="no")
         override(check=check, by=world.cleo, label="yes")
@@ -53,7 +52,6 @@ def grow(world: World) -> None:
 
 
 def write_here(world: World, name: str) -> None:
-    """Add a member, an invitation, a version of the guidelines, a comment, a judge and a panel."""
     Membership.objects.create(project=world.project, user=User.objects.create_user(name), roles=["reviewer"])
     invite(project=world.project, roles=["viewer"], by=world.olga)
     write_guidelines(project=world.project, text=f"As in {name}.", by=world.mona)
@@ -63,7 +61,6 @@ def write_here(world: World, name: str) -> None:
 
 
 def add_questions(world: World, number: int, *, first: int) -> None:
-    """Add questions about "port" that the judge has answered from the source and from alder's summary."""
     for position in range(first, first + number):
         question = make_question(world.sets["port"], f"Is it {position}?", position=position, origin="person")
         for summary in (None, world.summaries["port", "alder"]):

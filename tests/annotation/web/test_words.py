@@ -17,7 +17,6 @@ SQL = re.compile(r"\b(SELECT|FROM|WHERE|JOIN|VALUES|INSERT|UPDATE|SET|ON)\b")
 
 
 def of_templates() -> Iterator[str]:
-    """Yield the texts of templates that people read or hear, without tags."""
     for path in (ROOT / "templates").rglob("*.html"):
         read_out = re.sub(
             r'<[^>]*?\b(?:title|aria-label|placeholder|alt)="([^"]*)"', r" \1 <", path.read_text()
@@ -26,7 +25,6 @@ def of_templates() -> Iterator[str]:
 
 
 def of_messages() -> Iterator[str]:
-    """Yield the strings of modules with several words, except docstrings, messages of assertions, and SQL."""
     for path in (ROOT / "annotation").rglob("*.py"):
         # The texts of the sample project are no part of the product's wording.
         if {"migrations", "demo"} & set(path.parts):

@@ -216,9 +216,6 @@ def test_a_reference_of_fewer_than_three_claims_is_flagged(count: int, *, is_fla
     assert ("few_claims" in found.flags) is is_flagged
 
 
-# Too few scored claims
-
-
 def test_one_yes_and_four_unscored_give_no_score_but_a_flag() -> None:
     few = ("yes", None, None, None, None)
     found = score_of(ScoredUnit("u", claims=judged(*few)), summary_claims=judged(*few))

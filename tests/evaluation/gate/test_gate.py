@@ -30,9 +30,6 @@ REFERENCE = " ".join(SENTENCES)
 
 
 def rows(counts: Sequence[int], system: str = "alder", **more: str) -> list[GateSummary]:
-    """Make a document for each count; its summary has this number of the reference's five sentences, so coverage is
-    count / 5.
-    """
     return [
         GateSummary(
             f"d{place:02}",
@@ -141,7 +138,6 @@ def test_a_comparison_is_paired_with_an_interval() -> None:
 
 
 def swapped(row: GateSummary) -> GateSummary:
-    """Change the words of a row but not its coverage: three of the five sentences in another order."""
     return replace(row, text=replace(row.text, summary=" ".join(reversed(SENTENCES[:3]))))
 
 
@@ -308,9 +304,6 @@ def test_another_served_model_is_told_from_the_stored_calls(tmp_path: Path, llm_
     assert asked([3, 4], "two", accept_model_change=True).exit_code == 0
 
 
-# Reports
-
-
 @pytest.fixture(scope="module")
 def report() -> GateReport:
     odd = "a|b <i>\x01"
@@ -355,9 +348,6 @@ def test_no_name_of_a_file_is_a_command_of_a_log() -> None:
     odd = run_gate(rows([3], "::error::x"), judge=LexicalJudge(), metrics=["coverage"])
     assert "::" not in gate_report_text(odd)
     assert "::" not in gate_report_text(odd, "markdown")
-
-
-# One summary in a test
 
 
 def test_a_summary_that_is_good_enough_gives_its_scores() -> None:

@@ -16,7 +16,6 @@ JudgeMaker = Callable[..., OpenAIJudge]
 
 @pytest.fixture
 def judge_of(llm_server: LLMServer, monkeypatch: pytest.MonkeyPatch) -> JudgeMaker:
-    """Return a function that makes judges for the scripted server; they retry after short pauses."""
     monkeypatch.setattr(caller, "_FIRST_BACKOFF_SECONDS", 0.01)
 
     def make(**changes: Any) -> OpenAIJudge:
@@ -33,5 +32,4 @@ def judge_of(llm_server: LLMServer, monkeypatch: pytest.MonkeyPatch) -> JudgeMak
 
 @pytest.fixture
 def judge(judge_of: JudgeMaker) -> OpenAIJudge:
-    """A judge that calls the scripted server."""
     return judge_of()

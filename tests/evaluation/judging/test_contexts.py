@@ -36,7 +36,6 @@ SHORT, LONG = 3, 160
 
 @pytest.fixture(params=[("json_schema", "json_object"), ()], ids=["schema", "plain text"])
 def narrow(request: pytest.FixtureRequest, judge_of: JudgeMaker, llm_server: LLMServer) -> OpenAIJudge:
-    """A judge with a narrow context, at a server with schemas and at one without."""
     llm_server.formats = request.param
     return judge_of(limits=NARROW)
 
@@ -57,9 +56,6 @@ def units_shown(server: LLMServer, field: str) -> set[int]:
 
 def assert_claims_of(found: Iterator[str], *contents: str) -> None:
     assert sorted(found) == sorted(content.rstrip(".") for content in contents)
-
-
-# Documents
 
 
 @pytest.mark.parametrize("source", [SHORT, LONG])
@@ -120,9 +116,6 @@ def test_a_lost_window_of_the_reference_loses_its_claims_as_a_whole(
     assert len(reading.questions or ()) == 2
 
 
-# Summaries
-
-
 @pytest.mark.parametrize("source", [SHORT, LONG])
 @pytest.mark.parametrize("summary", [SHORT, LONG])
 def test_a_summary_is_aligned_whole(
@@ -179,9 +172,6 @@ def test_a_text_without_sentences_is_read_whole(narrow: OpenAIJudge, llm_server:
     shown = {content: None for call in answered for content in call.question["text"].values()}
     # Windows are sent concurrently, in any order.
     assert sorted(" ".join(shown).split()) == sorted(words)
-
-
-# Dividing texts
 
 
 @given(

@@ -20,8 +20,6 @@ from evaluation.text._splitting import Span
 
 
 class Recorder:
-    """A judge that records the thread in which it is called, and whether it was closed."""
-
     name = "recorder"
     kind = "lexical"
     signature = "recorder:1"

@@ -40,7 +40,6 @@ _READ = re.compile(r"environ(?:\.get)?[(\[]\s*\"([A-Z][A-Z0-9_]+)\"")
 
 
 def names_read_by_the_package() -> set[str]:
-    """Return every variable that the installed package `openai` looks up by name."""
     folder = Path(openai.__file__).parent
     texts = (path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
     found = {name for text in texts for name in _READ.findall(text)}
@@ -78,7 +77,6 @@ def hostile(trap: str, folder: Path) -> dict[str, str]:
 
 
 def run(base_url: str, api_key: str, environment: dict[str, str]) -> tuple[dict[str, Any], str]:
-    """Run a process, and return its result and its other output."""
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, base_url, api_key],
         capture_output=True,

@@ -113,9 +113,6 @@ def test_nobody_waits_long_for_a_first_call_that_hangs(
     assert [verdict.label for verdict in asyncio.run(others())] == ["no", "no"]
 
 
-# More than one judge
-
-
 def test_what_is_remembered_is_tried_first_and_nobody_waits(
     judge_of: JudgeMaker, llm_server: LLMServer
 ) -> None:
@@ -151,9 +148,6 @@ def test_a_request_rejected_for_its_content_teaches_nothing(
     check_many(judge_of(limits=ONE_BY_ONE, remember=lambda taken, _: found.append(taken)), 2)
     assert formats(llm_server) == ["json_schema", "json_schema"]
     assert found == ["json_schema"]
-
-
-# Parameters
 
 
 def sent(server: LLMServer) -> list[set[str]]:
@@ -254,6 +248,3 @@ def test_a_stream_that_holds_no_answer_says_why(
     llm_server.always(faults.body(events))
     (verdict,) = check_many(judge_of(limits=ONE_BY_ONE), 1)
     assert (verdict.label, reason in verdict.reason) == (None, True)
-
-
-# Labels

@@ -38,9 +38,6 @@ def check(judge: OpenAIJudge, *claims: str) -> tuple[Verdict, ...]:
     return check_claims(claims, TEXT, judge=judge)
 
 
-# Requests and answers
-
-
 def test_each_claim_gets_its_verdict_in_order(judge: OpenAIJudge) -> None:
     absent, found = check(judge, ABSENT, FOUND)
     assert (found.label, found.probability, found.evidence) == ("yes", 0.9, (1,))
@@ -102,9 +99,6 @@ def test_a_claim_in_other_words_has_no_place(judge: OpenAIJudge, llm_server: LLM
     assert extract_claims("The council met.", judge=judge) == (ExtractedClaim("A council met", 1),)
 
 
-# Replies
-
-
 def test_claims_that_cannot_be_extracted_raise(judge: OpenAIJudge, llm_server: LLMServer) -> None:
     llm_server.always(faults.text("Sorry?"))
     with pytest.raises(UnusableReply, match=r"unit 1: the reply holds no JSON: “Sorry"):
@@ -115,9 +109,6 @@ def test_missing_units_are_asked_for_again(judge: OpenAIJudge, llm_server: LLMSe
     llm_server.then(faults.changed(lambda answer: {"units": answer["units"][:1]}))
     assert [claim.unit for claim in extract_claims(TEXT, judge=judge)] == [1, 2]
     assert llm_server.calls[1].question["units_wanted"] == [2]
-
-
-# Abilities of the server
 
 
 def test_a_text_that_the_server_rejects_is_unscored_and_spoils_nothing_else(
@@ -133,9 +124,6 @@ def test_a_text_that_the_server_rejects_is_unscored_and_spoils_nothing_else(
     assert answered.label == "yes"
     assert [call.format for call in llm_server.calls] == ["json_schema", "json_schema"]
     assert len(store.calls) == 1
-
-
-# The network
 
 
 def test_nobody_listening_is_unavailable(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
@@ -206,9 +194,6 @@ def test_one_failure_leaves_no_call_running(judge_of: JudgeMaker, llm_server: LL
     assert asyncio.run(tasks_left()) == 0
 
 
-# The key and the environment
-
-
 def test_the_key_is_sent_and_shown_nowhere(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
     store = MemoryCallStore()
     judge = judge_of(store=store)
@@ -266,9 +251,6 @@ def test_a_key_that_is_a_word_changes_no_answer(judge_of: JudgeMaker, word: str)
 def test_without_a_key_none_is_sent(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
     assert labels(check(judge_of(api_key=None), FOUND)) == ["yes"]
     assert "authorization" not in llm_server.calls[0].headers
-
-
-# The store
 
 
 def test_bad_replies_are_kept_and_spoil_no_later_asking(judge_of: JudgeMaker, llm_server: LLMServer) -> None:
@@ -389,9 +371,6 @@ def test_a_reply_that_databases_refuse_is_kept_mended(judge_of: JudgeMaker, llm_
     llm_server.always(faults.text("a\x00b\ud800"))
     check(judge_of(store=store), FOUND)
     assert store.calls[0].reply == "a\ufffdb\ufffd"
-
-
-# Loops and settings
 
 
 def test_one_judge_serves_loops_one_after_the_other(judge: OpenAIJudge, llm_server: LLMServer) -> None:

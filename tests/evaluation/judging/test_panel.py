@@ -33,8 +33,6 @@ TEXT = "The council met. The mayor left."
 
 
 class Member(LexicalJudge):
-    """Gives the same answer to every check, or fails."""
-
     def __init__(self, name: str, label: Label | None = "yes", failure: Exception | None = None) -> None:
         self.name = name
         self.signature = f"{name}:1"
@@ -185,8 +183,6 @@ def test_a_long_signature_is_a_digest_of_all_members_in_their_order() -> None:
 
 
 class Recording(Member):
-    """Records the claims that it is asked about; it is sure of its answer to the claim "sure" and to no other."""
-
     def __init__(self, name: str, label: Label, probability: float) -> None:
         super().__init__(name, label)
         self.asked: list[list[str]] = []

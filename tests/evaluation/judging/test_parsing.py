@@ -261,7 +261,6 @@ json_values = st.recursive(
 
 
 def well_formed(value: object) -> set[str]:
-    """Return the ids of the entries that a person would accept, found by another method than the parser's."""
     listed = value.get("answers", value) if isinstance(value, dict) else value
     entries = listed if isinstance(listed, list) else [listed]
     return {

@@ -25,7 +25,6 @@ TWICE = Limits(timeout_seconds=2, max_attempts=2, max_tokens=50)
 
 
 def tokens_of(call: Call) -> int:
-    """Return the tokens of a call's prompt with its schema, at up to three bytes per token."""
     parts = [message["content"] for message in call.body["messages"]]
     parts.append(json.dumps(call.body["response_format"], ensure_ascii=False, separators=(",", ":")))
     return sum(-(-len(part.encode()) // 3) for part in parts)
@@ -37,8 +36,6 @@ def whole_cost(call: Call, reply_characters: int) -> int:
 
 
 class SlowBudget:
-    """A budget that takes time, like one in a database."""
-
     def __init__(self, *, refuses: bool = False) -> None:
         self.reserved = 0.0
         self.spent = 0.0
@@ -110,11 +107,7 @@ def test_what_the_server_turns_down_costs_nothing(
     assert meter.usage.broken_calls == 0
 
 
-# Cancelled
-
-
 async def cancelled(judge: OpenAIJudge, server: LLMServer, times: int) -> Usage:
-    """Ask, cancel `times` times while the server is working, and return the recorded usage."""
     with metered() as meter:
         asking = asyncio.create_task(judge.check_source(["a"], Text.of(TEXT)))
         await asyncio.to_thread(server.wait_for_calls, 1)
@@ -177,9 +170,6 @@ def test_who_is_cancelled_while_reserving_gives_it_back(judge_of: JudgeMaker, ll
         budget = asyncio.run(outcome(refuses))
         assert (budget.reserved, budget.spent) == (0, 0)
     assert llm_server.calls == []
-
-
-# Budget spent
 
 
 def test_what_is_under_way_when_the_money_ends_is_kept(judge_of: JudgeMaker, llm_server: LLMServer) -> None:

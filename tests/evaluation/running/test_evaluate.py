@@ -230,9 +230,6 @@ def test_a_blank_reference_costs_nothing_else_its_score(judge: OpenAIJudge) -> N
     assert result["summarization"] is not None
 
 
-# A provider with failures
-
-
 def emptied(answer: dict[str, Any]) -> dict[str, Any]:
     return answer | {"units": [{**unit, "claims": []} for unit in answer.get("units", [])]}
 
@@ -299,9 +296,6 @@ def test_no_character_breaks_an_evaluation(judge: OpenAIJudge, character: str) -
         assert result["alignment"] is not None
 
 
-# Usage
-
-
 def test_usage_is_what_was_paid_now(judge_of: JudgeMaker) -> None:
     store = MemoryCallStore()
     judge = judge_of(store=store, price=Price(prompt=1.0, completion=2.0))
@@ -314,9 +308,6 @@ def test_usage_is_what_was_paid_now(judge_of: JudgeMaker) -> None:
     again = evaluate_summary(DOCUMENT, SUMMARY, judge=judge)
     assert again.usage.calls == 0
     assert again.scores == first.scores
-
-
-# Many at once
 
 
 @pytest.mark.slow
@@ -411,12 +402,7 @@ def test_options_that_cannot_be_are_refused(options: dict[str, Any], reason: str
         evaluate_summary(DOCUMENT, SUMMARY, judge=LexicalJudge(), **options)
 
 
-# Too few scored answers
-
-
 def labelled_once(call: Call) -> Fault:
-    """Answer only the first of the claims, in either form of the request."""
-
     def answered(answer: dict[str, Any]) -> dict[str, Any]:
         for entry in answer.get("units", ()):
             for claim in entry["claims"]:

@@ -54,7 +54,6 @@ def evaluated(judge: OpenAIJudge) -> SummaryEvaluation:
 
 
 def once(step: str, fault: Fault) -> Callable[[Call], Fault | None]:
-    """Let the first call of this step fail."""
     is_of_step, hit = STEPS[step], []
 
     def rule(call: Call) -> Fault | None:

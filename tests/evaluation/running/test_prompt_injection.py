@@ -22,7 +22,6 @@ ORDER = "REPLY:"
 
 
 def texts_in(value: Any) -> list[str]:
-    """Return every text of a request, at any depth."""
     if isinstance(value, Mapping):
         return [text for part in value.values() for text in texts_in(part)]
     if isinstance(value, list):

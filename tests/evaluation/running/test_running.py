@@ -35,9 +35,6 @@ def scores(results: tuple[SummaryEvaluation, ...]) -> list[dict[str, float | Non
     return [dict(result.scores) for result in results]
 
 
-# Re-entrancy
-
-
 def test_one_judge_serves_several_threads_at_once(judge: OpenAIJudge) -> None:
     works = [corpus(5, first) for first in (0, 5, 10, 15)]
     with ThreadPoolExecutor(len(works)) as threads:
@@ -69,9 +66,6 @@ def test_judges_with_other_instructions_share_a_store_and_no_answers(
     for wish in (None, "Be strict.", "Be kind.", "Be strict."):
         evaluate_summary(item.document, item.summary, judge=judge_of(store=store), custom_instruction=wish)
     assert len(llm_server.calls) == 3 * 3
-
-
-# Order and numbers
 
 
 def test_an_endless_list_is_taken_as_it_is_worked_on(judge_of: JudgeMaker) -> None:
@@ -121,8 +115,6 @@ def test_all_calls_about_a_document_begin_alike_up_to_its_end(
     assert "tells of town 29" in common_beginning(prompts)
 
 
-# One bad summary
-
 DOCUMENT, SUMMARY = "It rained on Monday. The mayor left.", "The mayor left."
 BAD: list[Any] = [
     None,
@@ -156,8 +148,6 @@ def test_a_summary_that_cannot_be_evaluated_costs_no_other_its_result(judge: Ope
     assert found.reasons["coverage"].strip()
     assert before["coverage"] == after["coverage"] == 0.5
 
-
-# No task remains
 
 LEFTOVERS = """
 import asyncio, os, signal, sys, threading, time
@@ -223,9 +213,6 @@ def test_a_failure_of_one_call_ends_those_under_way(judge_of: JudgeMaker, llm_se
         return len(asyncio.all_tasks()) - 1
 
     assert asyncio.run(tasks_left()) == 0
-
-
-# Signatures
 
 
 def signed(judge: OpenAIJudge, **options: Any) -> str:

@@ -248,7 +248,6 @@ RANDOM_TABLES = 200
 
 
 def tables(*, raters: tuple[int, int], share_missing: float) -> list[list[list[int | None]]]:
-    """Make random tables of raters by items, with steps like percents and None for missing ratings."""
     chance = random.Random(20_231)
     made = []
     for _ in range(RANDOM_TABLES):

@@ -76,7 +76,6 @@ def test_a_confidence_outside_0_to_1_is_refused() -> None:
 
 
 def study(drop: float, seed: int, *, sets: int = 40) -> tuple[dict[str, dict[str, float]], dict[str, str]]:
-    """Make three systems on sets in two slices; `drop` lowers the first system in the slice "legal"."""
     random_numbers = random.Random(seed)
     slices = {f"d{number}": "legal" if number % 2 else "news" for number in range(sets)}
     values: dict[str, dict[str, float]] = {name: {} for name in ("a", "b", "c")}
@@ -124,7 +123,6 @@ def test_a_single_system_has_no_lead() -> None:
 
 
 def of_documents(*yes: int, each: int = 4) -> list[tuple[str, float]]:
-    """Make `each` answers per document; the numbers in `yes` are 1."""
     return list(
         chain.from_iterable(
             [(f"d{n}", float(place < count)) for place in range(each)] for n, count in enumerate(yes)

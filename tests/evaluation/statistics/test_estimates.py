@@ -29,7 +29,6 @@ def estimate_from_sample(items: list[SampledItem], **options: Any) -> SampleEsti
 def whole(
     judged: list[float], answers: list[float | None], probabilities: float | list[float] = 0.5
 ) -> list[SampledItem]:
-    """Make documents that were sampled as a whole; those with an answer were sampled."""
     chances = [probabilities] * len(judged) if isinstance(probabilities, float) else probabilities
     return [
         SampledItem(place, 1.0, judge, chance, answer is not None, answer)
@@ -38,7 +37,6 @@ def whole(
 
 
 def claims(answers: list[list[float | None]], chance: float, judged: float | None = 0.5) -> list[SampledItem]:
-    """Make documents whose claims were sampled one by one, with equal shares."""
     return [
         SampledItem(document, 1 / len(row), judged, chance, answer is not None, answer)
         for document, row in enumerate(answers)
@@ -220,7 +218,6 @@ def test_no_systems_no_estimates() -> None:
 def asked_of_all(
     seed: int, *, systems: int = 8, documents: int = 40, each: int = 6, share: float = 1 / 3
 ) -> dict[str, list[SampledItem]]:
-    """Make claims that are hard or easy for all systems, which an uninformative judge does not know."""
     random = np.random.default_rng(seed)
     odds = random.normal(0, 2, (documents, each))
     places = [(document, claim) for document in range(documents) for claim in range(each)]
@@ -273,7 +270,6 @@ def test_claims_of_two_documents_are_never_one() -> None:
 
 
 def with_other_answers(systems: dict[str, list[SampledItem]], name: str) -> dict[str, list[SampledItem]]:
-    """Reverse one system's answers in its first answered document."""
     items = systems[name]
     document = next(item.document for item in items if item.is_sampled)
     turned = [
@@ -333,7 +329,6 @@ def test_over_many_draws_of_claims_the_mean_is_right_and_the_error_honest(is_act
 
 
 def sure(answers: list[float]) -> list[SampledItem]:
-    """Make documents that were sampled with certainty and answered, without answers of the judge."""
     return [replace(item, judge=None) for item in whole(answers, [*answers], 1.0)]
 
 
@@ -400,7 +395,6 @@ def test_of_these_documents_two_systems_share_no_error() -> None:
 
 
 def estimated(*answers: float) -> tuple[SampleEstimate, SampleEstimate]:
-    """Estimate a system with one answer per document, all sampled: as yes or no, and as ratings."""
     items = [SampledItem(n, 1.0, None, 1.0, is_sampled=True, answer=each) for n, each in enumerate(answers)]
     plain, rated = (estimate_systems_from_sample({"alder": items}, ratings=each) for each in (False, True))
     return plain["alder"], rated["alder"]

@@ -10,7 +10,6 @@ from evaluation.statistics._pooled import _SPREADS, FEWEST_SYSTEMS, LIMIT, _fitt
 
 
 def found(means: list[float], errors: list[float], judge: list[float | None]) -> dict[str, SampleEstimate]:
-    """Make independent estimates from 40 answered documents."""
     return {
         f"system {place}": SampleEstimate(
             answered=60,

@@ -144,7 +144,6 @@ def test_never_anything_but_numbers_in_order(
 
 
 def summed(systems: list[tuple[list[list[float]], list[float]]]) -> np.ndarray:
-    """Compute the moments of one fold that uses all answers."""
     found = [
         moments(np.array(predictors), np.array(answers), np.ones(len(answers))).sum(axis=0)
         for predictors, answers in systems

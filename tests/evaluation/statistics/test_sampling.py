@@ -125,8 +125,6 @@ PLACES = range(DOCUMENTS * CLAIMS)
 
 
 class World:
-    """Documents of claims, some of which are false for every system, and a calibrated judge that is unsure of some."""
-
     def __init__(self, systems: int = 3, seed: int = 2) -> None:
         random = np.random.default_rng(seed)
         shape = (systems, DOCUMENTS, CLAIMS)

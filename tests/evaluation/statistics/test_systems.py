@@ -180,7 +180,6 @@ def test_gaps_change_no_p_but_their_own() -> None:
 
 
 def one_ahead_of_eleven() -> dict[str, dict[str, float]]:
-    """Make twelve systems on 16 sets: the first is ahead of all others by 1 in 15 sets and behind by 1 in one."""
     ahead = {f"d{number:02}": 1.0 if number else -1.0 for number in range(16)}
     return {"ahead": ahead} | {f"s{number}": dict.fromkeys(ahead, 0.0) for number in range(11)}
 

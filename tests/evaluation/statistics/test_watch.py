@@ -139,7 +139,6 @@ def test_a_correction_without_samples_is_none() -> None:
 
 
 def test_corrected_means_are_people_s_whatever_the_judge_says() -> None:
-    """The judge is always .3 too low, but means of corrected values equal people's means."""
     source = random.Random(1)
     values = []
     for _ in range(20_000):

@@ -24,7 +24,6 @@ def coverage(world: World) -> float | None:
 
 
 def disputed(world: World) -> Check:
-    """Return the check of claim 3 against alder's summary; Rex answers no and Olga yes."""
     override(check=world.check("alder", 3), by=world.rex, label="no", reason="Nothing on ferries.")
     override(check=world.check("alder", 3), by=world.olga, label="yes")
     return world.check("alder", 3)

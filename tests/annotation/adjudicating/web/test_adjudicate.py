@@ -31,7 +31,6 @@ def cleo(world: World, signed_in: SignIn) -> Client:
 
 
 def dispute_on(world: World, number: int, first: str = "no", second: str = "yes") -> Dispute:
-    """Let Rex and an imported reviewer give different answers to alder's claim with this number."""
     check = world.check("alder", number)
     override(check=check, by=world.rex, label=first, reason=f"Rex on {number}.")
     add_imported_verdict(world.check("alder", number), second)

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def answered(world: World) -> World:
-    """Let Rex and Cleo answer fourteen checks before they see that the judge says no to all of them."""
     # If pytest gets this folder as its argument, it reads this module before it sets Django up.
     from annotation.models import Verdict
     from tests.annotation.answering import answer_fourteen

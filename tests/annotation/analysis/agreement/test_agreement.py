@@ -23,7 +23,6 @@ def scale(world: World, key: str) -> ScaleFigures:
 
 
 def judged_by_two(world: World) -> None:
-    """Let Ana give 20 and 60 to alder's units, and 0 and 40 to birch's. Ben gives the same, except 80 instead of 60."""
     for name, second in (("ana", 60), ("ben", 80)):
         assignment = sit(world, name, "port")
         answer_rest(assignment)

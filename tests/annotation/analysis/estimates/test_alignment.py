@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def judged(world: World) -> World:
-    """Create seventeen document sets whose summaries the lexical judge has also compared with their sources."""
     lay_sets(world, 15)
     judge_to_end(world.project, world.judge, ["coverage", "alignment"])
     return world
@@ -36,7 +35,6 @@ def sides(sample: Sample) -> set[str]:
 
 
 def values(project: Project) -> tuple[str, dict[str, float | None]]:
-    """Return the column of the shown value of alignment, and the values."""
     (table,) = leaderboard(project).tables
     scores = {row.system: row.scores["alignment"].mean for row in table.rows}
     return table.bases["alignment"].column, scores

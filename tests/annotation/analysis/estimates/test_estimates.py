@@ -24,7 +24,6 @@ def sample_of(world: World, share: float = 1.0) -> Sample:
 
 
 def answer(world: World, system: str, *, but: int = 0) -> None:
-    """Let Rex answer every check of the system's summary except the last `but`."""
     for check, label in list(zip(world.checks(system), ANSWERS[system], strict=True))[: 3 - but]:
         override(check=check, by=world.rex, label=label)
 
@@ -116,9 +115,6 @@ def test_checks_that_came_after_the_sample_are_counted(world: World) -> None:
 def framed(
     documents: int, *, answered: int, judge: bool = True, systems: tuple[str, ...] = ("alder",)
 ) -> SampleFrame:
-    """Build a frame with a claim for each document. The first `answered` claims have answers, and the judge is right in
-    four of five.
-    """
     items = [
         SampledItem(
             document=f"set {number}",
@@ -163,7 +159,6 @@ def test_without_probabilities_only_peoples_answers_are_used() -> None:
 
 
 def shifted(frame: SampleFrame, systems: int) -> SampleFrame:
-    """Build a frame of systems with different answers; earlier systems have more yes."""
     (items,) = frame.items[20].values()
     return SampleFrame(
         items={

@@ -24,13 +24,11 @@ if TYPE_CHECKING:
 
 
 def claims_of_alder(world: World) -> list[ExplainedClaim]:
-    """Return the claims of the reference of "port" in the explanation of alder's summary."""
     made = explanation(world, world.summaries["port", "alder"]).comparisons[0]
     return [claim for unit in made.units for claim in unit.claims]
 
 
 def judge_port(world: World, person: User, percent: int) -> None:
-    """Let the person give this percent to every unit of "port" for both systems, and close the set."""
     judge_and_close(assign(document_set=world.sets["port"], assessor=person, by=None), percent, marks=[1])
 
 

@@ -21,7 +21,6 @@ UNFOLD = "document.querySelectorAll('main details').forEach((each) => { each.ope
 
 
 def tell_a_story(world: World) -> str:
-    """Save verdicts, one of them withdrawn, and a decision; return the address of the page that explains them."""
     check = world.check("alder", 1)
     first = override(check=check, by=world.rex, label="no", reason="Not in so many words.").verdict
     override(check=check, by=world.rex, label="yes", evidence=[1], confidence=0.8)

@@ -20,7 +20,6 @@ JUDGE, QUALITY = "/p/harbour/scores/judge/", "/api/v1/projects/harbour/judge-qua
 
 @pytest.fixture
 def answered(world: World) -> dict[str, Sample]:
-    """Create random samples of both sides, and answer them."""
     lay_sets(world, 4)
     judge_to_end(world.project, world.judge, ["coverage", "alignment"])
     samples = {}

@@ -50,7 +50,6 @@ def judge_checks(
 
 @pytest.fixture
 def checks(world: World) -> list[Check]:
-    """Return eight checks that Rex answered blind and the lexical judge answered too."""
     made = add_checks(world, 8)
     for check, label in zip(made, PEOPLE, strict=True):
         say(check, world.rex, label)
@@ -271,7 +270,6 @@ def test_a_new_sample_that_waits_does_not_put_the_answered_one_out_of_force(worl
 
 
 def finished(world: World, frame: Sequence[Check], asked: Sequence[Check]) -> Sample:
-    """Create a uniform sample of these checks, with the answers that people have given."""
     sample = Sample.objects.create(
         project=world.project,
         method=Sample.Method.UNIFORM,

@@ -51,7 +51,6 @@ def examples_in(call: Call) -> list[dict[str, str]]:
 
 
 def follows_examples(call: Call) -> Fault | None:
-    """Answer no to hearsay if most examples of hearsay have no; otherwise answer from the text."""
     labels = [each["label"] for each in examples_in(call) if "reportedly" in each["claim"]]
     if 2 * labels.count("no") <= len(labels):
         return None
@@ -72,9 +71,6 @@ def follows_examples(call: Call) -> Fault | None:
 
 @pytest.fixture
 def project(llm_judge: Judge, llm_server: LLMServer) -> Project:
-    """Create twelve sets with two claims, one of them hearsay, and two summaries that contain both; judge them
-    without examples.
-    """
     llm_judge.prompt_price, llm_judge.completion_price = 1.0, 2.0
     llm_judge.save()
     made = Project.objects.create(slug="mill", name="Mill study")
@@ -88,7 +84,6 @@ def project(llm_judge: Judge, llm_server: LLMServer) -> Project:
 
 
 def answer_sample(project: Project, label_of: Callable[[Check], str], size: int = 40) -> None:
-    """Let Rex answer a random sample of `size` of the 48 checks blind."""
     rex = User.objects.create_user("rex")
     sample = sample_checks(
         project=project, by=None, method="uniform", share=size / 48, side=Check.Side.REFERENCE, seed=1

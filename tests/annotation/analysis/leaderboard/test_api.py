@@ -18,7 +18,6 @@ HERE = "/api/v1/projects/harbour/"
 
 
 def judge_the_bridge(world: World) -> None:
-    """Judge the second set, so that there is something to compare: alder covers a quarter and birch half of it."""
     for system, coverage in (("alder", 0.25), ("birch", 0.5)):
         Score.objects.filter(summary=world.summaries["bridge", system]).update(
             coverage=coverage, coverage_judge=coverage, revision=new_revision()

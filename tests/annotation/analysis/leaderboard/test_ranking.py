@@ -9,7 +9,6 @@ from annotation.analysis.leaderboard.values import WITHOUT_JUDGE, Basis
 
 
 def ranked(values: Mapping[str, Sequence[float]]) -> Ranking:
-    """Rank systems with these scores in sets 0, 1, 2 and so on."""
     seen = [
         Observation(system, f"set {number}", f"set {number}", (value,))
         for system, column in values.items()

@@ -181,7 +181,6 @@ def test_the_judge_stands_beside_people_as_one_more_assessor(world: World, vic: 
 
 
 def rows_of(page: str) -> list[list[str]]:
-    """Return the words in every cell of every table."""
     return [
         [
             " ".join(re.sub(r"<[^>]*>", " ", cell).split())

@@ -29,7 +29,6 @@ PAGE = "/p/harbour/scores/slices/"
 
 @pytest.fixture
 def sliced(world: World) -> World:
-    """Create 24 sets, every second of which is about law, and two sets without a topic."""
     lay_sets(world, 24)
     mark(world, lambda number: {"topic": "law" if number % 2 else "news", "views": number, "length": number})
     return world
@@ -147,7 +146,6 @@ def test_the_page_refuses(sliced: World, signed_in: SignIn, query: str, status: 
 
 
 def people_say(world: World, *, wrong: str, of: int = 24) -> None:
-    """Let Rex answer the claims of alder in the first `of` sets as the judge did, except where the topic is `wrong`."""
     checks = Check.objects.filter(
         summary__system__name="alder",
         document_set__external_id__in=[f"set-{number:02}" for number in range(of)],

@@ -31,9 +31,6 @@ def targets(assignment: Assignment) -> list[int | None]:
     return list(rows.values_list("comparison__summary__target_words", flat=True))
 
 
-# One set to one person
-
-
 def test_target_lengths_fall_within_a_set(world: World) -> None:
     add_sets(world, ["quay"], targets=(10, 200, 50))
     assert targets(give(world, "quay")) == [200, 200, 50, 50, 10, 10]
@@ -82,9 +79,6 @@ def test_who_is_no_assessor_is_given_nothing(world: World) -> None:
         give(world, "port", "rex")
 
 
-# A number of people to every set
-
-
 def test_every_set_gets_as_many_and_everybody_as_much_to_do(world: World) -> None:
     only_these_sets(world, [f"set-{n}" for n in range(6)])
     add_assessors(world, ["eve"])
@@ -131,6 +125,3 @@ def test_the_number_of_queries_does_not_grow_with_the_sets(world: World) -> None
         return len(asked)
 
     assert count("quay") == count(*(f"set-{n}" for n in range(9)))
-
-
-# Assigning a set again after an unassignment

@@ -32,9 +32,6 @@ def refused(act: Callable[[], object]) -> str:
     return refusal.value.code
 
 
-# Pulling
-
-
 def test_a_pulled_set_is_the_persons_under_a_lease(world: World) -> None:
     open_queue(world)
     before = timezone.now()
@@ -88,9 +85,6 @@ def test_without_a_number_for_each_set_there_is_no_queue(world: World) -> None:
     assert refused(lambda: pull(project=world.project, by=world.ana)) == "queue_empty"
 
 
-# At the same instant
-
-
 def test_eight_who_pull_at_once_share_out_what_there_is(transactional_db: None, world: World) -> None:
     only_these_sets(world, ["quay", "mole", "pier"])
     people = add_assessors(world, [f"person-{n}" for n in range(8)])
@@ -110,9 +104,6 @@ def test_a_manager_and_the_queue_do_not_give_the_same_set_twice(transactional_db
     )
     assert Assignment.objects.filter(assessor=world.ana).count() == 1
     assert isinstance(got[1], Assignment)
-
-
-# Leases
 
 
 def test_a_set_whose_lease_ran_out_is_back_in_the_queue(world: World) -> None:
@@ -184,9 +175,6 @@ def test_an_open_set_is_simply_taken_up(world: World) -> None:
     assert take_up(assignment=assignment, by=world.ana) == assignment
     with pytest.raises(NotFound):
         take_up(assignment=assignment, by=world.ben)
-
-
-# Returning
 
 
 def test_a_returned_set_is_for_others_and_can_be_taken_up(world: World) -> None:

@@ -37,7 +37,6 @@ def sit(world: World, systems: tuple[str, ...] = ("alder",), name: str = "ana") 
 
 
 def reload(assignment: Assignment) -> Assignment:
-    """Load the assignment again, as a view does for each request."""
     return Assignment.objects.select_related("document_set__project").get(pk=assignment.pk)
 
 
@@ -75,9 +74,6 @@ def percents() -> list[tuple[int, int | None, bool]]:
 
 
 SAVED = (200, "")
-
-
-# Versions
 
 
 def test_an_act_is_saved_with_all_that_was_said(world: World) -> None:
@@ -148,9 +144,6 @@ def test_each_answer_on_a_summary_has_its_versions(world: World) -> None:
     assert versions(late) == [1, 1]
     assert said(send(world, assignment, on(here, "new", 1, follows=0))) == [SAVED]
     assert Rating.objects.count() == 2
-
-
-# Refusals
 
 
 @pytest.mark.parametrize(
@@ -240,12 +233,8 @@ def test_somebody_elses_assignment_is_not_there_and_without_the_role_nothing_is_
         send(world, assignment, on_unit(world, assignment))
 
 
-# The stages: before, units, after
-
-
 @pytest.fixture
 def asked(world: World) -> Assignment:
-    """Return an assignment on one summary, in a project with two criteria before the reference."""
     ask(world.project, *OWN)
     return sit(world)
 
@@ -371,12 +360,8 @@ def test_what_looks_like_a_slip_is_said_and_blocks_nothing(world: World) -> None
     assert send(world, assignment, on_unit(world, assignment)).slips == {one: ""}
 
 
-# Several references
-
-
 @pytest.fixture
 def twofold(world: World) -> Assignment:
-    """Return an assignment that compares one summary of "port" with two references; the second has one unit."""
     reference = Summary.objects.create(
         document_set=world.sets["port"], is_reference=True, external_id="second", text="Ferries move."
     )
@@ -416,9 +401,6 @@ def test_marks_of_all_comparisons_of_a_summary_count_together(world: World, twof
     assert send(world, twofold, *acts).gates[reading_of(twofold, 2)].after == "done"
 
 
-# The lease, all or none
-
-
 def test_a_save_renews_the_lease_of_a_pulled_set_only(world: World) -> None:
     assignment = sit(world)
     send(world, assignment, on_unit(world, assignment))
@@ -446,13 +428,7 @@ def judge(world: World, assignment: Assignment, **changes: object) -> CoverageJu
     return judge_unit(reading=reading, **act)  # type: ignore[arg-type]
 
 
-# Cost, and several at once
-
-
 def test_the_number_of_queries_is_fixed(world: World) -> None:
-    """The eight queries read the role; renew and lock the assignment; read progress, criteria with ratings, units and
-    current values; and write twice.
-    """
     small = sit(world)
 
     def count(assignment: Assignment) -> int:

@@ -55,9 +55,6 @@ def test_what_is_submitted_cannot_be_taken_away(world: World) -> None:
     assert refused.value.code == "closed"
 
 
-# People who could see answers
-
-
 @pytest.mark.parametrize("is_started", [True, False], ids=["started", "untouched"])
 @pytest.mark.parametrize("roles", WITH_SIGHT, ids="-".join)
 def test_any_role_that_sees_more_counts(world: World, roles: list[str], is_started: bool) -> None:

@@ -19,9 +19,6 @@ JUDGED = {"alder": "yes", "birch": "no"}
 
 
 def add_long_set(world: World) -> DocumentSet:
-    """Add a reference of ten units with a claim each, "The ferry is old" to "The boom is old". Each claim is checked
-    in two summaries; the judge says yes to all for alder and no to all for birch.
-    """
     text = " ".join(f"The {thing} is old." for thing in THINGS)
     summaries = dict.fromkeys(JUDGED, text)
     add_set(world, "long", source=text, reference=text, summaries=summaries, target_words=50)

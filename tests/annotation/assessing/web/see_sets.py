@@ -77,12 +77,10 @@ def lay_set(
 
 
 def open_set(page: Page, assignment: Assignment, number: int = 1) -> None:
-    """Open the form of the comparison at this position of the set."""
     reading = assignment.readings.order_by("position")[number - 1]
     page.goto(f"/p/harbour/work/{reading.public_id}/")
     page.locator("#see").wait_for()
 
 
 def saved(page: Page) -> None:
-    """Wait until everything is saved."""
     page.locator("#saved", has_text=SAVED).wait_for()

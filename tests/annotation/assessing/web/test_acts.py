@@ -127,9 +127,6 @@ def test_what_is_no_json_is_refused(ana: Client, assignment: Assignment) -> None
         assert ana.post(address, body, content_type="application/json").status_code == 422
 
 
-# Stages, on the page and in plain forms
-
-
 @pytest.fixture
 def questions(world: World) -> None:
     ask(world.project, *OWN)
@@ -140,7 +137,6 @@ def page(client: Client, assignment: Assignment) -> HttpResponse:
 
 
 def rate(client: Client, assignment: Assignment, **answers: str) -> Any:
-    """Send a plain form with these answers."""
     here = first(assignment)
     fields = {f"value-{criterion(here, name).public_id}": value for name, value in answers.items()}
     return client.post(f"/p/harbour/work/{here}/ratings/", fields)

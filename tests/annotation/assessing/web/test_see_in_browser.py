@@ -55,7 +55,6 @@ def press(page: Page, keys: str) -> None:
 
 
 def percents(assignment: Assignment) -> list[int | None]:
-    """Return the current percents of the assignment, in the order of its comparisons and their units."""
     rows = CoverageJudgment.objects.filter(reading__assignment=assignment, is_current=True)
     return list(rows.order_by("reading__position", "unit__position").values_list("percent", flat=True))
 
@@ -66,7 +65,6 @@ def marks(assignment: Assignment) -> list[list[int]]:
 
 
 def is_in_sight(page: Page, selector: str) -> bool:
-    """Return True if the whole element is within the window and nothing covers its corners or its middle."""
     return bool(
         page.locator(selector).first.evaluate(
             """(element) => {
@@ -83,9 +81,6 @@ def is_in_sight(page: Page, selector: str) -> bool:
 
 def in_hand(page: Page) -> str:
     return page.locator(".unit.now").get_attribute("data-name") or ""
-
-
-# A whole comparison
 
 
 def test_six_units_by_keys_alone(world: World, desk: Desk) -> None:
@@ -114,9 +109,6 @@ def test_six_units_by_keys_alone(world: World, desk: Desk) -> None:
     page.get_by_role("button", name="Close the set").focus()
     page.keyboard.press("Enter")
     page.get_by_text("Your judgments now count").wait_for()
-
-
-# Moving on, undo
 
 
 def test_a_percent_moves_on_to_the_next_unit_that_has_none(world: World, desk: Desk) -> None:
@@ -208,9 +200,6 @@ def test_a_note_is_saved_while_it_is_written(world: World, desk: Desk) -> None:
     page.keyboard.type(", and a whole one")
     page.reload()
     assert page.locator(".unit [name=note]").first.input_value() == "half a thought, and a whole one"
-
-
-# The stages
 
 
 def test_digits_that_run_over_the_last_answer_are_no_percents(world: World, desk: Desk) -> None:
@@ -319,9 +308,6 @@ def test_time_is_taken_without_pauses(world: World, desk: Desk) -> None:
     saved(page)
     spent = list(CoverageJudgment.objects.order_by("pk").values_list("active_ms", flat=True))
     assert [20_000 <= spent[0] < 23_000, 5_000 <= spent[1] < 8_000] == [True, True]
-
-
-# Screen readers, touch screens, and no scripts
 
 
 def test_what_was_saved_is_said_for_the_ear(world: World, desk: Desk) -> None:

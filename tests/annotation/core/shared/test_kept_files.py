@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[str]:
-    """A server on loopback with S3's API."""
     from moto.server import ThreadedMotoServer
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -40,7 +39,6 @@ def s3() -> Iterator[str]:
 
 @pytest.fixture
 def bucket(s3: str, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Store files in object storage, below a prefix of the test."""
     import boto3
 
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "for-tests")

@@ -28,7 +28,6 @@ AWAY = "redis://127.0.0.1:1/0"
 
 @pytest.fixture
 def table(transactional_db: None, settings: SettingsWrapper) -> None:
-    """Count in the database."""
     settings.CACHES = environment.caches("", broker="amqp://host", database=POSTGRESQL)
     cache.clear()
 

@@ -21,7 +21,6 @@ from tests.annotation.exports.reading import exported
 
 
 def as_text(value: Any, kind: ColumnKind) -> str:
-    """Return the text of a CSV cell for a value from JSONL, by a rule for each kind."""
     if value is None:
         return ""
     match kind:
@@ -38,7 +37,6 @@ def as_text(value: Any, kind: ColumnKind) -> str:
 
 @pytest.fixture
 def busy(world: World) -> World:
-    """Add answers of everybody, so that no level lacks a kind of row."""
     assess_and_close(
         world, world.ana, {("alder", 1): 60, ("alder", 2): 80, ("birch", 1): 0, ("birch", 2): 20}
     )

@@ -58,7 +58,6 @@ def pyramid_text(set_name: str = "D0901-A") -> str:
 
 
 def places() -> dict[str, list[int]]:
-    """Return the offsets of each statement in the joined text."""
     found: dict[str, list[int]] = {}
     at = 0
     for line in pyramid_text().split("\n"):
@@ -115,7 +114,6 @@ def pan(
     unmatched: Sequence[str] = (),
     drift: int = 0,
 ) -> str:
-    """Write a peer annotation; `said` has the peer's words for each statement that it expresses."""
     text = "\n".join(lines)
 
     def contributor(words: str) -> str:
@@ -138,7 +136,6 @@ def pan(
 
 
 def stored(folder: Path, files: Mapping[str, str | bytes]) -> list[NamedFile]:
-    """Write the files to the disk under their names."""
     found = []
     for number, (name, content) in enumerate(files.items()):
         path = folder / f"{number}-{Path(name).name}"
@@ -148,14 +145,12 @@ def stored(folder: Path, files: Mapping[str, str | bytes]) -> list[NamedFile]:
 
 
 def read(folder: Path, files: Mapping[str, str | bytes]) -> tuple[Dataset, list[str], tuple[str, ...]]:
-    """Read files, and return their dataset, their problems in words, and the remarks."""
     problems, warnings = Findings(), Findings()
     _, dataset = read_duc_files(stored(folder, files), problems, warnings)
     return dataset, [problem.describe() for problem in problems.shown], tuple(warnings.texts)
 
 
 def refusal(folder: Path, files: Mapping[str, str | bytes]) -> str:
-    """Return the message with which files are refused."""
     try:
         read(folder, files)
     except ImportRefused as refused:

@@ -69,8 +69,6 @@ def test_a_connection_that_was_cut_is_replaced(thread: DatabaseThread) -> None:
 
 
 def cancelled_while_another_works(thread: DatabaseThread, way: str) -> None:
-    """Ask for a project while other work is running, and cancel the request before its turn."""
-
     async def ask(gate: threading.Event) -> None:
         before = thread.begin(lambda: gate.wait(60))
         asking = asyncio.create_task(getattr(makers(thread), way)("mill"))

@@ -77,18 +77,13 @@ def test_what_a_server_reports_never_breaks_the_row(store: RowCallStore) -> None
     assert row.served_model == "m" * 200
 
 
-# Paying once
-
-
 def ask(judge: Judge) -> list[Any]:
-    """Ask the judge and return the verdicts, or a list with the error."""
     with at_work(judge) as working:
         asked = working.begin(working.judge.check_source(["The harbour wall was breached"], TEXT))
         return [asked.exception() or asked.result()]
 
 
 def in_threads(*works: Callable[[], object]) -> None:
-    """Run the works at the same time, each with its own connection, and raise the first error."""
     start = threading.Barrier(len(works))
 
     def one(work: Callable[[], object]) -> None:
@@ -118,7 +113,6 @@ def test_workers_that_ask_the_same_thing_at_the_same_time_pay_once(
 
 @pytest.mark.slow
 def test_a_claim_whose_worker_lives_is_waited_for(llm_judge: Judge, llm_server: LLMServer) -> None:
-    """A call of any duration is waited for, because its lease is renewed."""
     llm_server.latency = 1.0
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(judge_calls, "CLAIM_SECONDS", 0.3)
@@ -141,7 +135,6 @@ def test_a_dead_worker_s_claim_is_taken_when_its_lease_has_run_out(
 
 
 def key_of_the_question(judge: Judge) -> str:
-    """Return the key under which `ask` stores its call, and delete the call."""
     ask(judge)
     key = JudgeCall.objects.get().key
     JudgeCall.objects.all().delete()
@@ -172,9 +165,6 @@ def test_a_question_that_failed_is_asked_by_whoever_waited_for_it(
 def test_questions_are_claimed_in_one_order(store: RowCallStore) -> None:
     store._claim(["b", "a"])
     assert list(JudgeCall.all_calls.order_by("pk").values_list("key", flat=True)) == ["a", "b"]
-
-
-# Cancelled during a call
 
 
 def test_a_reply_that_is_paid_for_is_kept_though_the_task_is_cancelled(store: RowCallStore) -> None:

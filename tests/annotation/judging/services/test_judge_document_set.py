@@ -49,7 +49,6 @@ def project(db: None) -> Project:
 
 
 def labels(project: Project, side: str, system: str) -> list[str | None]:
-    """Return the final labels of a system's checks, in the order of the claims."""
     checks = Check.objects.filter(project=project, side=side, summary__system__name=system)
     return list(checks.order_by("claim__claim_set", "claim__position").values_list("final_label", flat=True))
 
@@ -64,9 +63,6 @@ def derived_rows(project: Project) -> list[object]:
         *checks,
         *Score.objects.filter(project=project).order_by("summary").values_list("summary", *SCORES),
     ]
-
-
-# Coverage, offline
 
 
 def test_every_claim_of_the_model_summary_is_held_against_every_summary(world: World) -> None:
@@ -158,9 +154,6 @@ def score_of_port(world: World) -> list[float | None]:
     return list(scores.values_list("coverage", flat=True))
 
 
-# No repeated calls
-
-
 def test_a_run_goes_on_where_an_earlier_one_stopped(world: World) -> None:
     first = run_to_end(world.project, world.judge)
     lost = Verdict.objects.filter(run=first, check_row__summary=world.summaries["bridge", "birch"])
@@ -230,9 +223,6 @@ def test_two_judges_that_work_side_by_side_share_the_claims(transactional_db: No
     before = derived_rows(world.project)
     rescore(project=world.project)
     assert derived_rows(world.project) == before
-
-
-# Empty texts, no reference, several documents
 
 
 def test_an_empty_summary_has_checks_but_asks_nobody(project: Project) -> None:
@@ -321,9 +311,6 @@ def test_where_texts_are_cut_to_their_target_only_what_is_left_is_judged(project
     assert labels(project, "reference", "elm") == ["yes", "no"]
 
 
-# Cancelling, and losing the job
-
-
 def claimed_job(world: World) -> tuple[Run, jobs.Claimed]:
     run = start_run(project=world.project, judge=world.judge, by=None)
     claimed = claim_job(run.jobs.get(document_set=world.sets["bridge"]))
@@ -345,9 +332,6 @@ def test_a_cancelled_run_s_job_writes_nothing_more(world: World) -> None:
     judge_claimed(claimed)
     assert set(run.jobs.values_list("state", flat=True)) == {"cancelled"}
     assert not Verdict.objects.filter(run=run).exists()
-
-
-# Over the network
 
 
 def test_answers_of_a_server_become_verdicts_with_their_calls_kept(
@@ -421,7 +405,6 @@ def test_a_server_that_is_away_leaves_the_job_waiting_and_keeps_what_was_answere
 
 
 def only_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Allow one attempt per call, so that no test waits for pauses."""
     from annotation.judging.services import judges
     from evaluation.judging.protocol import Limits
 

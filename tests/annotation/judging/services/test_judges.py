@@ -27,9 +27,6 @@ def openai_row(**columns: Any) -> Judge:
     )
 
 
-# By name
-
-
 def test_the_lexical_judge_is_made_when_it_is_first_asked_for(db: None) -> None:
     first = judge_by_name("lexical")
     assert (first.kind, judge_by_name("lexical")) == ("lexical", first)
@@ -40,9 +37,6 @@ def test_an_unknown_judge_is_refused_with_those_that_are(db: None) -> None:
     with pytest.raises(NotFound, match="Known judges: abc, lexical") as refused:
         judge_by_name("gpt")
     assert refused.value.code == "no_such_judge"
-
-
-# Limits
 
 
 def test_each_worker_keeps_its_part_of_the_limits(db: None) -> None:
@@ -61,9 +55,6 @@ def test_each_worker_keeps_its_part_of_the_limits(db: None) -> None:
     assert one_of_two._settings.pace is pace
     assert pace is not None
     assert (pace.calls, pace.tokens) == (30, None)
-
-
-# Allowed servers
 
 
 @pytest.mark.parametrize(
@@ -126,9 +117,6 @@ def test_a_judge_without_an_address_would_call_openai_and_needs_leave_too(db: No
     settings.COVERDICT_JUDGE_URLS = ["http://127.0.0.1"]
     with pytest.raises(JudgeSettings, match="which is not allowed here"):
         build(openai_row(base_url=""))
-
-
-# Building
 
 
 def test_a_judge_answers_under_its_row_s_name_and_model(db: None) -> None:

@@ -28,7 +28,6 @@ HERE, THERE = "http://127.0.0.1:9001/v1", "http://127.0.0.1:9002/v1"
 
 @pytest.fixture
 def _bound(settings: Any) -> None:
-    """Allow two servers, each with its own key."""
     settings.COVERDICT_JUDGE_URLS = [HERE, THERE]
     settings.COVERDICT_JUDGE_KEYS = judge_keys([f"HERE_KEY={HERE}", f"THERE_KEY = {THERE} "])
 
@@ -37,9 +36,6 @@ def added(project: Project, by: User | None, **profile: Any) -> Judge:
     return add_judge(
         project=project, by=by, **{"name": "own", "kind": "openai", "model": "m", "base_url": HERE, **profile}
     )
-
-
-# Keys
 
 
 @pytest.mark.usefixtures("_bound")
@@ -194,9 +190,6 @@ def test_a_binding_that_makes_no_sense_is_refused_at_the_start(entry: str, told:
     assert "sk-secret" not in str(refused.value)
 
 
-# Judges of other projects
-
-
 def test_owners_and_managers_add_and_change_their_projects_judges(world: World) -> None:
     for name, person in (("olgas", world.olga), ("monas", world.mona)):
         judge = added(world.project, person, name=name)
@@ -275,9 +268,6 @@ def test_calls_of_a_projects_own_judge_serve_that_project_alone(
         with at_work(judge) as working:
             working.begin(working.judge.check_source(question, Text.of("The wall is weak."))).result()
     assert [call.judge for call in JudgeCall.objects.order_by("pk")] == [mine, other]
-
-
-# The names of served models
 
 
 def test_name_and_model_of_a_judge_that_has_answered_stay(world: World) -> None:

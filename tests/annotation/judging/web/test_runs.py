@@ -95,9 +95,6 @@ def test_a_run_is_cancelled_and_goes_on(mona: Client) -> None:
     assert run.state == Run.State.ACTIVE
 
 
-# Cost
-
-
 @pytest.fixture
 def priced(world: World) -> Judge:
     return Judge.objects.create(
@@ -111,7 +108,6 @@ def priced(world: World) -> Judge:
 
 
 def confirmed(client: Client, asked: dict[str, object]) -> HttpResponse:
-    """Start a run, confirm its cost, and return the response."""
     page = client.post(START, asked).content.decode()
     [told] = re.findall(r'name="confirmed" value="([^"]+)"', page)
     return client.post(START, {**asked, "confirmed": told})
@@ -142,11 +138,7 @@ def test_the_form_tells_what_the_run_comes_to(mona: Client, priced: Judge, world
     assert mona.get(about, {"judge": "nobody"}).status_code == 404
 
 
-# The result of a run
-
-
 def failed_run(world: World, *, usable: int, unusable: int) -> Run:
-    """Create a finished run with these numbers of usable and unusable answers."""
     judge = Judge.objects.create(name="mute", kind="openai", model="m")
     run = Run.objects.create(
         project=world.project, judge=judge, metrics=["coverage"], state="finished", finished_at=timezone.now()

@@ -23,7 +23,6 @@ CLEAR = Criterion("clear", "Is it clear?", "yes_no")
 
 
 def staff(person: User) -> User:
-    """Let the person create projects."""
     person.is_staff = True
     person.save(update_fields=["is_staff"])
     return person
@@ -110,7 +109,6 @@ def test_without_a_deciding_judge_only_people_score(world: World) -> None:
 
 
 def judged(world: World, percent: int = 45) -> Assignment:
-    """Return Ana's open assignment on one summary, with both units judged."""
     assignment = assign_part(world, "port", world.ana, "alder")
     for unit in world.units("port"):
         judge_unit(

@@ -90,9 +90,6 @@ def test_a_slug_is_made_from_the_name_and_ends_in_random_letters(name: str, slug
     assert new_slug(name) != new_slug(name)
 
 
-# The steps
-
-
 def steps(project: Project, person: User) -> dict[str, bool]:
     return {step.url_name: step.is_done for step in guide_steps(project, verbs_in(person, project))}
 

@@ -102,7 +102,6 @@ def test_every_rule_is_in_one_group() -> None:
 
 
 def as_filled(form: RulesForm, **typed: str) -> dict[str, str]:
-    """Return the fields that a browser sends from the opened page, with later input."""
     inputs = re.findall(r"<(?:input|select|textarea)[^>]*>", "".join(str(form[name]) for name in form.fields))
     hidden = {
         name: html.unescape(value[1] if (value := re.search(r'value="([^"]*)"', one)) else "")

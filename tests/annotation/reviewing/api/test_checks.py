@@ -80,8 +80,6 @@ def test_the_history_holds_everything_said(world: World, client_of: ApiDoor) -> 
 
 
 class TestReveal:
-    """The judge's verdict is hidden from a reviewer before their own answer."""
-
     def test_lists_and_filters_do_not_tell_either(self, world: World, client_of: ApiDoor) -> None:
         client = client_of("rex")
         for row in results(client, ""):
@@ -116,8 +114,6 @@ class TestReveal:
 
 
 class TestWhatIsKeptOfSeeing:
-    """Reviewers who were shown others' answers are recorded as having seen them, on any page, list or operation."""
-
     def seen_by(self, name: str) -> int:
         return Look.objects.filter(person__username=name, revealed_at__isnull=False).count()
 

@@ -43,7 +43,6 @@ def test_a_check_of_another_project_is_not_found(world: World) -> None:
 
 
 def long_source(world: World, sentences: int) -> None:
-    """Replace the source of "port" by this many sentences, one of which names the quay."""
     document = Document.objects.get(document_set=world.sets["port"])
     document.units.all().delete()
     words = [f"Sentence {n} fills space." for n in range(1, sentences + 1)]
@@ -57,7 +56,6 @@ def long_source(world: World, sentences: int) -> None:
 
 
 def summary_side(world: World) -> str:
-    """Turn the check of alder's third claim to the source, and return its id."""
     check = world.check("alder", 3)
     check.side = "summary"
     check.save(update_fields=["side"])

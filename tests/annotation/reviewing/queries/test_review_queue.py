@@ -21,9 +21,6 @@ def queue(world: World, **given: str) -> Listing:
 
 
 def test_a_reader_keeps_to_a_document_set_and_answers_move_no_claim(world: World) -> None:
-    """The list is read two claims at a time, and each claim is answered at once. Still every claim appears once, in the
-    order of the beginning.
-    """
     _ask_of_bridge(world)
     Check.objects.filter(pk=world.check("alder", 1).pk).update(side="summary")
     # The import order is port, bridge. In each set, closed questions come first, then claims of references, then claims
@@ -74,7 +71,6 @@ def test_an_index_gives_the_first_of_each_part(world: World, only: str) -> None:
 
 
 def _ask_of_bridge(world: World) -> None:
-    """Create two claims of "bridge" that no judge has answered, and a score."""
     for claim in add_claims(world, "bridge", [("claim 1", 1), ("claim 2", 1)]):
         Check.objects.create(
             project=world.project,

@@ -105,7 +105,6 @@ def _with_value(row: dict[str, Any], *names: str) -> list[str]:
 
 
 def seen(world: World, check: Check, reader: User) -> Iterator[str]:
-    """Yield the parts that pages and lists show to the reader."""
     client = Client()
     client.force_login(reader)
     project, place = "/api/v1/projects/harbour/", f"checks/{check.public_id}/"
@@ -148,7 +147,6 @@ def test_every_story_is_told_as_the_table_says(world: World, reveal: str) -> Non
 
 
 def read() -> Iterator[tuple[str, str]]:
-    """Read every case of the table with the parts that are visible in it."""
     for block in TABLE.read_text().strip().split("\n\n"):
         told, _, named = block.partition("\n    ")
         for line in named.split("\n    "):

@@ -24,7 +24,6 @@ JUDGES_WORDS = "no mention of: wall"
 
 @pytest.fixture
 def cleo(world: World, signed_in: SignIn) -> Client:
-    """Cleo reviews and may view the scores."""
     return signed_in(world.cleo)
 
 
@@ -34,9 +33,6 @@ def at(check: Check) -> str:
 
 def newest(check: Check) -> Verdict:
     return Verdict.objects.filter(check_row=check, role="reviewer").latest("pk")
-
-
-# The queue
 
 
 def test_the_uncertainty_is_kept_back_with_the_verdict(world: World, rex: Client) -> None:
@@ -88,9 +84,6 @@ def test_the_address_of_the_next_page_tells_nothing_of_how_sure_the_judge_is(
 def test_no_page_is_kept_for_going_back_to(world: World, rex: Client) -> None:
     for address in (QUEUE, at(world.check("alder", 2))):
         assert "no-store" in rex.get(address)["Cache-Control"]
-
-
-# One claim
 
 
 @pytest.mark.parametrize("position", [1, 2])
@@ -227,11 +220,7 @@ def test_an_answer_that_makes_no_sense_is_refused_in_place(
     assert not Verdict.objects.filter(check_row=check, role="reviewer").exists()
 
 
-# From claim to claim
-
-
 def following(client: Client, here: str = "", query: str = "") -> str:
-    """Return the id of the next check; "" at the end."""
     answer = client.post(f"{QUEUE}next/{query}", {"here": here} if here else {})
     return answer["Location"].removeprefix(QUEUE).split("?")[0].strip("/")
 
@@ -268,9 +257,6 @@ def test_the_last_claim_shows_its_own_outcome(world: World, rex: Client) -> None
     assert answer["Location"] == at(last)
 
 
-# Filters
-
-
 @pytest.mark.parametrize("roles", [["reviewer"], ["reviewer", "viewer"]])
 @pytest.mark.parametrize("query", ["only=against", "only=disputed", "only=all&label=yes", "label=yes"])
 def test_no_list_or_count_tells_a_reviewer_what_others_said_before_their_own_answer(
@@ -302,9 +288,6 @@ def test_systems_and_other_reviewers_are_filters_for_those_who_view_scores(
     cleo = signed_in(world.cleo)
     assert len(cleo.get(f"{QUEUE}?system={alder}").context["rows"]) == 2
     assert len(cleo.get(f"{QUEUE}?only=answered&reviewer=rex").context["rows"]) == 1
-
-
-# Samples
 
 
 def sampled_in(sample: Sample, number: int) -> Check:
@@ -373,5 +356,4 @@ def test_the_end_of_a_sample_leads_to_the_estimate(world: World, rex: Client, si
 
 
 def lot(share: str) -> dict[str, str]:
-    """Return the fields of a confirmed form for a uniform random sample."""
     return {"method": "uniform", "score": "coverage", "size": str(6 * int(share) // 100), "confirmed": "1"}

@@ -25,7 +25,6 @@ LABELS = {"1": "yes", "2": "no", "3": "unsure"}
 
 
 def begin(page: Page, world: World, query: str = "") -> None:
-    """Open the queue of the long set in document order, and start by keys alone."""
     long_set = add_long_set(world)
     page.goto(f"/p/harbour/review/?sort=document&document_set={long_set.public_id}{query}")
     page.keyboard.press("n")
@@ -33,7 +32,6 @@ def begin(page: Page, world: World, query: str = "") -> None:
 
 
 def timed(desk: Desk) -> Page:
-    """Return Rex's page with a clock that can be stopped."""
     page = desk()
     page.clock.install()
     return sign_in(page, "rex")
@@ -242,7 +240,6 @@ def test_a_refused_answer_leaves_undo_of_the_one_before(world: World, desk: Desk
 
 
 def fill_in(page: Page) -> None:
-    """Enter units 2 and 10 as evidence, a reason, an error type and a confidence."""
     for key in ("e", "2", "Enter", "1", "0", "Enter", "Escape", "w", "S", "o", "Escape", "x", "o", "Escape"):
         page.keyboard.press(key)
     for key in ("c", "9", "Escape"):

@@ -43,12 +43,10 @@ IN_SIGHT = """() => {
 
 
 def in_sight(page: Page) -> list[str]:
-    """Return the names of the parts of the page in IN_SIGHT that are outside the window."""
     return [name for name, is_seen in page.evaluate(IN_SIGHT).items() if not is_seen]
 
 
 def resize(page: Page, size: ViewportSize, thing: str) -> None:
-    """Resize the window and load the claim again."""
     page.set_viewport_size(size)
     page.goto(page.url)
     at_claim(page, thing)

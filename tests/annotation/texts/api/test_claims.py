@@ -25,7 +25,6 @@ def ask(person: User, path: str, body: object | None = None) -> tuple[int, Any]:
 
 @pytest.fixture
 def wall(world: World) -> Claim:
-    """Return the second claim of "port": "its wall is weak"."""
     return world.check("alder", 2).claim
 
 

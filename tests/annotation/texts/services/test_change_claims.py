@@ -75,12 +75,8 @@ def reword(world: World, position: int = 2, text: str = "The wall is weak") -> C
 
 
 def is_sound(project: Project) -> bool:
-    """Return True if every derived value, including `is_current`, follows from the answers."""
     call_command("verify_scores", project.slug, stdout=StringIO())
     return True
-
-
-# The scores
 
 
 def test_a_reworded_claim_is_checked_again_with_every_summary_and_the_old_words_keep_their_answers(
@@ -174,11 +170,7 @@ def test_claims_of_the_documents_are_compared_with_summaries_without_a_model_sum
     assert is_sound(world.project)
 
 
-# People who have seen answers
-
-
 def knew(world: World, text: str = "The wall is weak", system: str = "alder") -> bool:
-    """Let Rex answer this wording of the claim, and return True if the answer is not blind."""
     return override(check=check_of(world, text, system), by=world.rex, label="no").verdict.had_seen
 
 
@@ -220,9 +212,6 @@ def test_who_only_opened_it_or_saw_another_answer_nothing_is_blind(world: World)
     override(check=check, by=world.cleo, label="yes")
     reword(world)
     assert not knew(world)
-
-
-# Conflicts and refusals
 
 
 def test_whoever_comes_too_late_sees_both_versions_and_changes_nothing(world: World) -> None:
@@ -328,9 +317,6 @@ def test_claims_that_replace_units_stay_once_they_have_percents(world: World) ->
         assert refusal.value.code == "judged"
 
 
-# Effects
-
-
 def test_every_act_is_in_the_log_with_both_wordings(world: World) -> None:
     new = reword(world)
     event = Event.objects.get(verb="reword claim")
@@ -377,9 +363,6 @@ def test_an_answer_that_comes_too_late_stays_with_the_old_words(world: World) ->
     assert not Check.objects.get(claim=old).is_current
     assert coverage(world) == 1.0
     assert is_sound(world.project)
-
-
-# Imports
 
 
 def test_a_file_that_is_read_again_leaves_corrections_alone(db: None, tmp_path: Path) -> None:

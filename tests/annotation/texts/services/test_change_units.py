@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 def cut(summary: Summary) -> list[tuple[int, int]]:
-    """Return the offsets of the current units, whose numbers are consecutive from 1."""
     units = current_units(summary)
     assert [unit.position for unit in units] == list(range(1, len(units) + 1))
     return [(unit.start, unit.end) for unit in units]
@@ -35,7 +34,6 @@ def at(summary: Summary, number: int) -> str:
 
 
 def summary_of(world: World, text: str, *stretches: tuple[int, int]) -> Summary:
-    """Create a reference with this text and these units."""
     row = Summary.objects.create(
         document_set=world.sets["bridge"], is_reference=True, external_id="own", text=text
     )
@@ -52,9 +50,6 @@ def join(world: World, summary: Summary, number: int, **options: Any) -> None:
 
 def split(world: World, summary: Summary, number: int, place: int, **options: Any) -> None:
     split_unit(summary=summary, by=world.mona, unit_id=at(summary, number), at=place, **options)
-
-
-# Joining
 
 
 def test_two_units_become_one_and_the_later_ones_move_up(world: World) -> None:
@@ -79,9 +74,6 @@ def test_a_joined_unit_has_the_weight_of_both_or_the_larger_one(
         Unit.objects.filter(summary=reference, position=number).update(weight=weight)
     join(world, reference, 1)
     assert [unit.weight for unit in current_units(reference)] == [joined]
-
-
-# Splitting
 
 
 def test_a_unit_becomes_two_and_the_later_ones_move_down(world: World) -> None:
@@ -148,21 +140,14 @@ def test_both_halves_have_the_weight(world: World) -> None:
     assert [unit.weight for unit in current_units(reference)] == [3, 3, 1]
 
 
-# Effects
-
-
 @pytest.fixture
 def reference(world: World) -> Summary:
-    """Create claims of the reference of "bridge": two of the first unit, one of them removed, and one of the second
-    unit.
-    """
     removed, *_ = add_claims(world, "bridge", CLAIMS)
     Claim.objects.filter(pk=removed.pk).update(removed_at=timezone.now())
     return world.references["bridge"]
 
 
 def claims_of(summary: Summary) -> dict[str, int]:
-    """Return the number of the unit of each claim, including removed claims."""
     claims = Claim.all_claims.filter(claim_set__summary=summary)
     return dict(claims.values_list("text", "unit__position"))
 
@@ -202,9 +187,6 @@ def test_nobody_means_the_old_words_by_the_id_of_a_unit(world: World, reference:
     split(world, reference, 1, 28)
     assert [unit.public_id for unit in current_units(reference)][2:] == before[1:]
     assert before[0] not in [unit.public_id for unit in current_units(reference)]
-
-
-# Refusals
 
 
 def test_a_model_summary_is_locked_from_the_first_draft_on(world: World) -> None:

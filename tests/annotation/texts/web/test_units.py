@@ -25,7 +25,6 @@ def page_of(summary: Summary) -> str:
 
 
 def on(summary: Summary, number: int, **more: object) -> dict[str, object]:
-    """Return the fields of a form about this unit."""
     units = current_units(summary)
     return {"unit": units[number - 1].public_id, "seen": token_of(units), "number": number, **more}
 
