@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page, ViewportSize
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# Only style sheets differ between dark and light, so only rules about colours are checked twice.
 OF_COLOUR = ["color-contrast", "link-in-text-block"]
 RUN = """
 async (rules) => {

@@ -53,7 +53,7 @@ class NoBrowser(Exception):
 
 
 def find_chromium() -> str:
-    """Return the path of the Chromium to use: $CHROMIUM if set, else the first of NAMES on PATH. Raises NoBrowser."""
+    """Return the path of $CHROMIUM if set, else of the first of NAMES on PATH. Raises NoBrowser."""
     named = os.environ.get("CHROMIUM")
     for name in (named,) if named else NAMES:
         found = shutil.which(name)
@@ -65,7 +65,7 @@ def find_chromium() -> str:
 
 @contextmanager
 def running() -> Iterator[Browser]:
-    """Run a headless Chromium within the with block. Raises NoBrowser if there is none."""
+    """Raises NoBrowser if there is no Chromium."""
     program = find_chromium()
     # Chromium's sandbox does not run as root.
     flags = [*QUIET, "--no-sandbox"] if os.geteuid() == 0 else QUIET
@@ -79,9 +79,9 @@ def running() -> Iterator[Browser]:
 
 @contextmanager
 def standing_still(page: Page) -> Iterator[None]:
-    """Stop the page's clock within the with block. Only `page.clock.run_for(ms)` advances it, so that a slow machine
-    does not change the result. Call `page.clock.install()` before opening a page. At the start, the clock advances by
-    AHEAD_S.
+    """Stop the page's clock within the with block, after it has advanced by AHEAD_S.
+
+    Call `page.clock.install()` before opening a page.
     """
     page.clock.pause_at(page.evaluate("Date.now()") / 1000 + AHEAD_S)
     yield
@@ -103,7 +103,7 @@ class Watch:
         context.on("requestfailed", lambda _: self._count(-1))
 
     def expect(self, text: str) -> None:
-        """Remove recorded problems that contain this text, because the test caused them on purpose."""
+        """Remove the recorded problems that contain this text."""
         self.complaints = [complaint for complaint in self.complaints if text not in complaint]
 
     def _count(self, by: int) -> None:
@@ -130,7 +130,7 @@ class Desk:
     contexts: list[BrowserContext] = field(default_factory=list)
 
     def __call__(self, *, viewport: ViewportSize = DESKTOP, **options: Any) -> Page:
-        """Open a page for one person; `goto("/…")` is relative to the live server."""
+        """`goto("/…")` of the page is relative to the live server."""
         context = self.browser.new_context(base_url=self.address, viewport=viewport, **options)
         context.set_default_timeout(PATIENCE_MS)
         self.watch.over(context)

@@ -1,4 +1,4 @@
-"""Start the services of the tests before Django reads its settings, and define the fixtures that all tests share.
+"""The database and the fixtures that all tests share.
 
 Environment: `DATABASE_URL` uses that database, `NOPG=1` SQLite; otherwise a PostgreSQL from the wheel is started.
 `REQUIRE_PG`, `REQUIRE_BROWSER` and `REQUIRE_REDIS` turn a missing part into a failure. `CHROMIUM` names a browser,
@@ -52,9 +52,7 @@ def _own_database() -> None:
 
 
 def _examples() -> None:
-    """Use the same examples in every run, so that only changes cause failures. `--hypothesis-profile=search` uses new
-    ones.
-    """
+    """Use the same examples in every run; `--hypothesis-profile=search` uses new ones."""
     repeatable = hypothesis.settings(derandomize=True, database=None, deadline=None, print_blob=True)
     hypothesis.settings.register_profile("repeatable", repeatable)
     hypothesis.settings.register_profile("search", max_examples=2_000, deadline=None, print_blob=True)
@@ -74,7 +72,7 @@ def _prepare() -> None:
     if is_controller and os.environ.get("DJANGO_SETTINGS_MODULE"):
         raise pytest.UsageError("Unset DJANGO_SETTINGS_MODULE: the tests bring their own settings.")
     os.environ["DJANGO_SETTINGS_MODULE"] = SETTINGS
-    # Four processes share the machine, so several threads per process would slow each other down.
+    # Several test processes share the machine, so several threads per process would slow each other down.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _own_folder()
     if is_controller:
@@ -91,10 +89,7 @@ _examples()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run browser tests last, because Playwright keeps an event loop running in the main thread.
-
-    The slow ones come first, so that no worker runs one alone at the end.
-    """
+    """Mark tests by their fixtures, and run browser tests last: Playwright keeps an event loop in this thread."""
     for item in items:
         names = getattr(item, "fixturenames", ())
         if "browser" in names:
@@ -113,7 +108,7 @@ def _turn(item: pytest.Item) -> int:
 
 
 def pytest_collection_finish() -> None:
-    """Exclude the collected tests from garbage collection, because they exist until the end."""
+    """Exclude the collected tests from garbage collection."""
     gc.freeze()
 
 
@@ -206,7 +201,6 @@ def subprocess_env(transactional_db: None, tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def judged_data() -> Path:
-    """Return the folder of judged data that COVERDICT_DATA names; skip the test if it names none."""
     folder = os.environ.get("COVERDICT_DATA")
     if not folder:
         pytest.skip("COVERDICT_DATA names no folder of judged data")

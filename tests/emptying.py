@@ -1,7 +1,6 @@
 """Emptying the database after a test that commits.
 
-Django's own way truncates every table and creates content types and permissions again, which takes longer than most
-tests. Here only tables with rows are emptied, and rows of migrations stay.
+Only tables with rows are emptied, and rows of migrations stay.
 """
 
 from collections.abc import Iterator

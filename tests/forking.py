@@ -1,5 +1,4 @@
-"""Processes that start quickly: forks of a Python process that has loaded the packages but no part of the
-application.
+"""Forks of a Python process that has loaded packages, which start quickly.
 
 A process reads settings only once, so each environment needs its own process.
 """
@@ -16,7 +15,6 @@ from pathlib import Path
 from typing import IO
 
 ROOT = Path(__file__).resolve().parents[1]
-# These packages and `evaluation` read neither the environment nor settings when they are imported.
 LOADED = (
     "celery",
     "csp",

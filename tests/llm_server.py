@@ -8,9 +8,9 @@ with LLMServer() as server:
     assert len(server.calls) == 3
 ```
 
-By default it finds a claim in a text if the text contains every word of the claim. Every unit of a text, without its
-full stop, is one claim. A claim with a question mark is a question. The first words of a text are its topics. Ratings
-are .8, and answers to criteria are the second-highest value of their scale.
+By default a text supports a claim if it contains every word of it. Every unit of a text, without its full stop, is one
+claim. A claim with a question mark is a question. The first three different words of a text are its topics. A criterion
+gets the second-highest value of its scale, 80 of 100, or .8 of 1.
 """
 
 import asyncio

@@ -1,8 +1,4 @@
-"""Parts of the machine that tests need: a port, and parts that may be missing, such as a browser or PostgreSQL.
-
-If a part is missing, its tests are skipped, and the end of the run shows their number and the reason. If the part's
-variable in `REQUIREMENTS` is 1, they fail instead.
-"""
+"""A free port, and parts of the machine that may be missing, such as a browser or PostgreSQL."""
 
 import os
 import re

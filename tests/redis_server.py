@@ -1,4 +1,4 @@
-"""A Redis for tests from the machine's redis-server, on a free port of loopback and without files."""
+"""A Redis for tests from the machine's redis-server, on loopback and without files."""
 
 import shutil
 import subprocess
@@ -21,7 +21,7 @@ class NoRedis(Exception):
 
 @contextmanager
 def running(port: int | None = None) -> Iterator[str]:
-    """Run a server within the with block, and yield its URL. Raises NoRedis if it does not start."""
+    """Yield the URL of a server. Raises NoRedis if it does not start."""
     program = shutil.which("redis-server")
     if program is None:
         raise NoRedis("redis-server is not on PATH; on Debian: apt install redis-server")

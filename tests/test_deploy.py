@@ -104,7 +104,7 @@ class Machine:
         login = {name: os.environ[name] for name in FROM_THE_LOGIN if name in os.environ}
         packages = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_"))}
         path = os.pathsep.join([f"{self.root}/usr/local/bin", str(postgres.binaries()), login["PATH"]])
-        # Compile modules only when they are imported; pip would compile ten times as many.
+        # Compile modules only when they are imported.
         packages["PIP_COMPILE"] = "0"
         return {**login, **packages, "PATH": path, "PGHOST": self.sockets, "name": NAME}
 

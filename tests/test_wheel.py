@@ -89,7 +89,6 @@ def installed(folder: Path, wanted: str) -> Fresh:
 
 
 def test_the_wheel_gates_without_the_server_and_serves_with_it(wheel: Path, folder: Path) -> None:
-    """The test uses one environment for both, like a person who starts with the library."""
     library = installed(folder, str(wheel))
     gates_and_tests_without_the_server(library)
     server = installed(folder, f"{wheel}[server]")

@@ -20,7 +20,7 @@ class Traffic:
     """Counts the requests of this process within the with block.
 
     At its end it waits for the last response. Otherwise a request could run while the test's database is emptied,
-    which would cause a deadlock, or a row that the next test finds.
+    which could cause a deadlock, or a row that the next test finds.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Saving answers to many checks one by one, so that a test controls the answers that each person has seen."""
+"""Answers of people to checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assignments with judgments whose percents, marks and times a test specifies."""
+"""Assignments with judgments."""
 
 from __future__ import annotations
 

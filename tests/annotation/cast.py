@@ -1,6 +1,6 @@
 """The cast and the small project that the tests of `annotation` share.
 
-In the project "harbour", Olga owns, Mona manages, Rex reviews, Cleo adjudicates, Ana and Ben assess, and Vic is a
+In the project "harbour", Olga owns, Mona manages, Rex reviews, Cleo adjudicates and views, Ana and Ben assess, and Vic is a
 viewer. Dan is an outsider: he owns "quarry", which has no other member.
 
 The set "port" has one document of three sentences and a reference of two units. Two claims are linked to the first

@@ -1,5 +1,4 @@
-"""Fixtures for `annotation`: the cast and its project, clients of pages, API and admin, and judges behind a scripted
-server.
+"""Fixtures of `annotation`.
 
 Parts of Django are imported inside functions, because this file is read before Django is set up.
 """
@@ -128,7 +127,7 @@ def mailing(settings: Any) -> Iterator[None]:
 
 @pytest.fixture
 def llm_judge(transactional_db: None, llm_server: LLMServer) -> Judge:
-    """A judge behind the scripted server. A thread stores its calls, so tests need committed rows."""
+    """A thread stores its calls, so tests need committed rows."""
     from annotation.models import Judge
 
     return Judge.objects.create(

@@ -1,7 +1,6 @@
-"""Words that are stored wherever a system or an answer is stored, and the people who must never receive them.
+"""Words that are stored beside systems and answers, and the people who must not receive them.
 
-The words `SAID` belong to one check: reviewers may see them after their own answer to it. They may not see the words
-`OTHERS` of other checks.
+The words `SAID` belong to one check, `OTHERS` to other checks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows with which many tests begin: created once per process, then inserted again by one INSERT per table."""
+"""Rows that are created once per process and inserted again for each test."""
 
 from __future__ import annotations
 

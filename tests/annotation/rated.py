@@ -1,4 +1,4 @@
-"""Criteria of a project in a test, acts that answer them, and the stored answers."""
+"""Criteria that people answer, and their answers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The verb of each address of pages, API and admin: the table of the tests of permissions.
+"""The verbs of addresses, for the tests of permissions.
 
-A page has the name of its route, a page of the admin the class of its row. The API's routes are in `api/routes` with
-their bodies. `test_permission_matrix` fails for a route without an entry and names it.
+A page has the name of its route, a page of the admin the class of its row. The API's routes are in `api/routes`.
 """
 
 from __future__ import annotations

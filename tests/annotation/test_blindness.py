@@ -1,9 +1,4 @@
-"""Every page, API route and admin page is requested by people with open assessor work, who must not learn hidden
-words.
-
-The words are stored wherever a system, a verdict or another person's answer is stored. The tests read the URL
-configuration, the API's routes and the admin's registry, so that new routes are tested too.
-"""
+"""Requests of people with open assessor work, who must not receive the words of `hidden`."""
 
 from __future__ import annotations
 

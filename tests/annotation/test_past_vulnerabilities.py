@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tests.annotation.conftest import ApiDoor, SignIn
 
 SCRIPT = "</script><script>alert(4711)</script><img src=x onerror=alert(4712)>'\"`"
-# Ten digits, which no time or token on a page contains by chance.
+# Ten digits, which a time or token on a page hardly contains by chance.
 TEMPLATE = "{{ 4713004713|add:1 }}{% now 'Y' %}{{ settings.SECRET_KEY }}"
 PAYLOAD = f" {SCRIPT}{TEMPLATE}"
 
@@ -68,7 +68,6 @@ def test_stored_markup_and_templates_are_shown_as_words_on_every_page(
     world.olga.first_name = SCRIPT[:150]
     world.olga.save()
     rescore(project=world.project)
-    # Sign in only now, so that the rows of the session are also changed.
     olga = signed_in(world.olga)
     shown = 0
     for name, address in pages.items():

@@ -1,9 +1,4 @@
-"""Every route is requested with every role, by an outsider, by a blind person and without sign-in.
-
-The routes come from the URL configuration, their verbs from `route_verbs` and `api/routes`, and the verbs of a role
-from the table that ARCHITECTURE.md copies. Effects of requests are rolled back, so that all requests use the same
-rows.
-"""
+"""Requests with every role, by an outsider, by a blind person and without sign-in."""
 
 from __future__ import annotations
 

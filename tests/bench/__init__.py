@@ -1,7 +1,6 @@
-"""The benchmark: one module per part, each with one promise.
+"""The benchmark: one module per part.
 
-`make bench ONLY=name` runs the module with this name by calling `run()`, which returns its rows. Each part runs in
-its own process, so that memory of other parts does not matter. A part that needs Django sets it up inside `run()`.
+`make bench ONLY=name` calls `run()` of the part with this name in a process of its own.
 """
 
 from dataclasses import dataclass

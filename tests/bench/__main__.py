@@ -1,7 +1,6 @@
-"""Run the parts, print a table, and write the results to var/bench.json.
+"""Run the parts, print a table, and write the results to a file.
 
-Call it with `python -m tests.bench [NAME]`. If only one part runs, the file keeps the last values of the other parts.
-The exit status is 1 if a part failed to run. A missed bar is shown but is no failure, because machines differ.
+Call it with `python -m tests.bench [NAME]`. The exit status is 1 if a part failed to run; a missed bar is no failure.
 """
 
 import argparse

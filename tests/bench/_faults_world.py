@@ -1,6 +1,4 @@
-"""The installation for the tests of faults: PostgreSQL, Redis, a web server, two workers and a judge's server.
-Meanwhile people save and answer; like browsers, they repeat requests that got no answer.
-"""
+"""The installation for the tests of faults, and people who save and answer in it."""
 
 from __future__ import annotations
 
@@ -100,7 +98,7 @@ class People:
         while not self._ended.wait(PAUSES["answer"]):
             if not self._sent(desk, desk.next, (200,)) or not desk.here:
                 continue
-            # 409 says that the person's own answer exists already: it was saved, and the response was lost.
+            # 409: the person's own answer exists already, if it was saved and the response was lost.
             if self._sent(desk, desk.answer, (200, 409)):
                 self.acts.append(Act(time.monotonic(), desk.username, desk.here))
 
@@ -121,7 +119,7 @@ class People:
 
 
 class World:
-    """The installation. Only a process that has not set up Django yet can create it."""
+    """Only a process that has not set up Django yet can create it."""
 
     def __init__(self, opened: ExitStack, folder: Path, sets: int, checked_sets: int) -> None:
         self.opened = opened
@@ -289,9 +287,7 @@ class World:
         self.workers[0].send_signal(jump)
 
     def jump_all_clocks(self, jump: int) -> None:
-        """Shift the clocks of a worker, of all processes of the web server and of PostgreSQL, but not of the other
-        worker.
-        """
+        """The clock of the second worker does not change."""
         self.jump_worker_clock(jump)
         for child in self._web_processes():
             os.kill(child, jump)
@@ -337,7 +333,7 @@ class World:
 
 
 def _mounted(opened: ExitStack, folder: Path) -> bool:
-    """Return True if the folder is a small disk of its own, which this process must be allowed to mount."""
+    """Return True if a small disk could be mounted at the folder."""
     folder.mkdir()
     folder.chmod(0o755)
     size = DISK_MB if folder.name == "database" else ROOM_MB

@@ -1,4 +1,4 @@
-"""A judge's server in its own process, which answers after 200 ms by a script."""
+"""A judge's server in a process of its own."""
 
 from __future__ import annotations
 

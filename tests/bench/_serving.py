@@ -1,4 +1,4 @@
-"""The application over HTTP as in the demo, with gunicorn, 2 workers and 4 threads each, and people with browsers."""
+"""The application in gunicorn, and people who send requests to it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Desk:
         try:
             answer = self._exchange(request)
         except ConnectionError:
-            # Try once more, as a browser does: the server may close a connection that was idle for 2 seconds.
+            # Try once more, as a browser does: the server may close an idle connection.
             self.reconnect()
             answer = self._exchange(request)
         self._keep_cookies(answer.head)
@@ -158,9 +158,7 @@ class SavingDesk(Desk):
             raise RuntimeError(f"an act was not saved: {answer.body[:300]!r}")
 
     def send_act(self, number: int) -> Answer:
-        """Save the act with this number, from 1: the units in turn, each with the next percent and with the number as
-        its note.
-        """
+        """Save the act with this number, counted from 1, on the units in turn."""
         acts = self.person["acts"]
         before, place = divmod(number - 1, len(acts))
         reading, unit = acts[place]

@@ -1,4 +1,4 @@
-"""The signals for faults in processes of `_struck`. gunicorn and Celery do not use these signals."""
+"""The signals that cause faults in the processes of `_struck`."""
 
 import signal
 

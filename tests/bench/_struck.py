@@ -1,5 +1,4 @@
-"""A worker and a web server as in the application, in which signals cause faults: threads die, or the clock leaps an
-hour.
+"""A worker and a web server in which signals cause faults.
 
 Start them with `celery -A tests.bench._struck worker` and `gunicorn "tests.bench._struck:web()"`.
 """

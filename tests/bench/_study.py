@@ -1,5 +1,6 @@
-"""A project with judged claims, reviewers, and assessors with open assignments. As a process it fills a database and
-prints the people.
+"""A project with judged claims, reviewers, and assessors with open assignments.
+
+As a process it fills a database, and prints the people and the checks.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def main() -> None:
         reviewers = members(project, Role.REVIEWER, PEOPLE)
         assessors = at_work(project, members(project, Role.ASSESSOR, 1))
     with connection.cursor() as cursor:
-        # A running server analyses its tables by itself a minute after rows are inserted.
+        # A running server analyses its tables by itself, but later.
         cursor.execute("ANALYZE")
     checks = Check.objects.order_by("queue_key").values_list("public_id", flat=True)
     people = {"reviewers": [each.username for each in reviewers], "assessors": assessors}
@@ -56,7 +57,6 @@ def members(project: Project, role: str, count: int) -> list[User]:
 
 
 def at_work(project: Project, people: list[User]) -> list[dict[str, Any]]:
-    """Assign a document set to each person, and return the values that they can save."""
     sets = project.document_sets.order_by("pk")
     return [_given(document_set, person) for document_set, person in zip(sets, people, strict=False)]
 

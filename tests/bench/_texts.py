@@ -1,4 +1,4 @@
-"""Invented documents, summaries and claims with the lengths that the benchmark names."""
+"""Invented documents, summaries and claims."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""A reviewer's answer through the API, and an assessor's save in the SEE form, over HTTP as in the demo."""
+"""A reviewer's answer through the API, and an assessor's save in the SEE form, over HTTP."""
 
 from __future__ import annotations
 

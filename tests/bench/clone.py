@@ -1,4 +1,4 @@
-"""From a fresh clone to a page: `make demo` with its own environment and packages from the machine's cache."""
+"""The time from a fresh clone until `make demo` is open."""
 
 from __future__ import annotations
 

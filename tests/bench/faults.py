@@ -1,12 +1,6 @@
-"""The losses, the duplicates and the time to recovery if a part of the installation dies, is unavailable or full, or
-if its clock leaps. The parts are PostgreSQL, Redis, gunicorn as in `coverdict serve`, two workers, and a judge that
-takes 200 ms.
+"""The losses, the duplicates and the time to recovery after faults of an installation.
 
-Each fault occurs during a run of `FAULTS_SETS` document sets (default 150), while four people save percents and two
-answer claims. A loss is an acknowledged act or answer without a row, a document set that is never judged, or a score
-that cannot be rebuilt. A duplicate is a row that exists twice, or a call that was paid for twice. If the caller or
-its database dies before a reply is stored, the call may be repeated; such calls are counted separately. `FAULTS_ONLY`
-names faults, separated by commas.
+`FAULTS_SETS` is the number of document sets of a run. `FAULTS_ONLY` names faults, separated by commas.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Import and export of large files by commands, on PostgreSQL: 10,000 document sets of one summary and one claim."""
+"""Import and export of large files by commands, on PostgreSQL."""
 
 from __future__ import annotations
 

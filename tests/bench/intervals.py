@@ -1,10 +1,4 @@
-"""The share of nominal 95 % intervals that contain the true mean, in simulated studies of four systems.
-
-A study samples its document sets from a population whose mean coverage is known by integration. Claims of a set are
-similarly hard. The judge's probabilities are noisy, biased, and for one system nearly worthless. People answer a random
-sample of two claims per document set and system on average. The sample is uniform, or has more claims where the judge
-is unsure.
-"""
+"""The share of nominal 95 % intervals that contain the true mean, in simulated studies of four systems."""
 
 from dataclasses import dataclass
 
@@ -67,9 +61,7 @@ def run() -> list[Row]:
 
 
 def _samples(mean: float, sets: int) -> list[Row]:
-    """Measure intervals of systems with this mean. If very few answers of one kind are expected, intervals are exact
-    and may contain the mean more often than `MOST`.
-    """
+    """`MOST` is no bar if few answers of one kind are expected."""
     level, size = _level(mean), CLAIMS_A_SET * sets
     found: dict[str, list[Bounds]] = {}
     for number in range(STUDIES_OF_SAMPLES):

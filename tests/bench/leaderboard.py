@@ -1,8 +1,4 @@
-"""The leaderboard of 25 systems over 100 document sets: its computation with 10,000 resamples, and its page.
-
-The benchmark uses SQLite, so that processor time includes the work of the database. A busy machine does not change
-processor time.
-"""
+"""The computation and the page of a large leaderboard, in processor time on SQLite."""
 
 from __future__ import annotations
 

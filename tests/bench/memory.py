@@ -1,4 +1,4 @@
-"""The memory of the idle processes of `make demo`; memory that several of them share counts once."""
+"""The memory of the idle processes of the demo; shared memory counts once."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The time to the next claim among a million checks, for every queue, in whole requests as the form sends them."""
+"""The time to the next claim among a million checks, by queue."""
 
 from __future__ import annotations
 

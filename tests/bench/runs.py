@@ -1,4 +1,4 @@
-"""A run of 1,000 document sets with one worker on PostgreSQL and Redis, and a run of the lexical judge."""
+"""Runs with a worker on PostgreSQL and Redis: with a judge behind a server, and with the lexical judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scripted server and judges that call it, for whole evaluations too."""
+"""The scripted server and judges that call it."""
 
 from tests.evaluation.judging.conftest import judge, judge_of
 from tests.llm_server import llm_server

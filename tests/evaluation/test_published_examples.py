@@ -1,8 +1,7 @@
-"""The worked examples on the pages of the metrics, with the results that those pages give.
+"""The worked examples on the pages of the metrics.
 
 Sources: the pages of coverage (Assert LLM Tools), SummarizationMetric (Mastra), SummarizationMetric (DeepEval) and
-CompletenessMetric (Kastrax). A scripted server gives the verdicts that a page names, and the scores must equal the
-page's. If a page contradicts itself, the test names the computed value.
+CompletenessMetric (Kastrax).
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,7 +49,7 @@ class Page:
     - `claims`: the claims of each unit of the reference
     - `own_claims`: the summary's claims, each with its label
     - `covered`, `source`: the labels of claims and questions by their text, from the summary and from the source; the
-      label of other texts is no
+      label of other texts is no. A text with a second unit is the source.
     """
 
     def __init__(

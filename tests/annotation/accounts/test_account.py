@@ -119,7 +119,6 @@ def test_an_operator_prints_a_reset_link(world: World) -> None:
     call_command("reset_link", "rex", "--address", "https://coverdict.example/", stdout=told)
     path = told.getvalue().strip().removeprefix("https://coverdict.example")
     client = Client()
-    # The address of the form does not contain the secret.
     form = client.get(path)["Location"]
     assert path.split("-", 1)[1] not in form
     client.post(form, {"password1": "short", "password2": "short"})

@@ -122,7 +122,6 @@ def test_setting_up_asks_for_the_password_and_ends_other_sessions(
     client.post("/accounts/reauthenticate/", {"password": "rex-secret"})
     page = client.get(SET_UP_PAGE).content.decode()
     assert 'src="data:image/svg+xml;base64,' in page
-    # After a wrong code the page shows the same secret, so that nobody must scan again.
     again = client.post(SET_UP_PAGE, {"code": "000000"}).content.decode()
     assert secret_on(again) == secret_on(page)
     assert not Authenticator.objects.exists()

@@ -79,7 +79,7 @@ def test_a_verified_address_on_both_sides_links_once_and_for_all(provider: Provi
     assert signs_on(provider, "r1", client=client, next="/sample/")["Location"] == "/sample/"
     assert who(client) == "rex"
     row = SocialAccount.objects.get()
-    # Only a hash that binds the identity to its provider is stored.
+    # The identifier is stored as a hash.
     assert (row.user, row.extra_data, len(row.uid)) == (world.rex, {}, 64)
     assert not SocialToken.objects.exists()
     assert list(AccountEvent.objects.filter(person=world.rex).order_by("pk").values_list("kind", "note")) == [

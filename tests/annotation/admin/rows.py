@@ -1,4 +1,4 @@
-"""One row of every model in a project, so that no admin page is empty."""
+"""Rows for the pages of the admin."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Charts in a real browser: drawn under the content policy, saved as files, and replaced by their table without
-scripts.
-
-The fixture `desk` fails a test whose page violates the policy.
-"""
+"""The fixture `desk` fails a test whose page violates the content policy."""
 
 from __future__ import annotations
 

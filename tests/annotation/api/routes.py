@@ -1,4 +1,4 @@
-"""Every route of the API with its verbs and a valid body, and rows for the requests."""
+"""Routes of the API with their verbs and bodies, and rows for the requests."""
 
 from __future__ import annotations
 
@@ -85,7 +85,6 @@ IN_PROJECT = (
     Route("post", _in("disputes/{dispute}/decisions/"), (Verb.ADJUDICATE,), {"label": "no"}),
     Route("delete", _in("verdicts/{verdict}/"), (Verb.REVIEW,), owner="rex"),
     Route("delete", _in("adjudications/{adjudication}/"), (Verb.ADJUDICATE,)),
-    # Assessors cannot read claims, and only units of the sets that they have closed.
     Route("get", _in("comments/"), (Verb.COMMENT,)),
     Route("post", _in("comments/"), (Verb.COMMENT,), {"claim": "{claim}", "text": "So."}),
     Route("delete", _in("comments/{comment}/"), (Verb.COMMENT,), owner="rex"),

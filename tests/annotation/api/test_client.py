@@ -142,7 +142,6 @@ def test_many_rows_go_in_batches_and_say_how_far_they_are(live_server: LiveServe
         rows = [{**ROWS[0], "document_id": f"d{number}"} for number in range(450)]
         project = server.create_project("Mill")
         assert project.push(rows).created == 450
-        # The summaries are read in pages of 500.
         assert len(server.project(project.slug).summaries()) == 450
     assert told == [("push", 200, 450), ("push", 400, 450), ("push", 450, 450)]
 

@@ -91,7 +91,7 @@ def test_json_that_nothing_could_hold_is_refused(world: World, client_of: ApiDoo
 
 
 def test_fifty_levels_of_json_are_read(world: World, client_of: ApiDoor) -> None:
-    # This list is inside 49 others, so it is the fiftieth level: it can be parsed, but it is no name.
+    # The object and the 49 lists are fifty levels: the body can be parsed, but a list is no name.
     body = b'{"name": ' + b"[" * 49 + b"]" * 49 + b"}"
     answer = client_of("mona").patch("/api/v1/projects/harbour/", body, content_type="application/json")
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid")

@@ -1,7 +1,4 @@
-"""Generated requests from the API's description: none breaks the server, and the description covers every answer.
-
-Every run sends the same few requests; `make bench ONLY=made-up` sends more.
-"""
+"""Requests that are generated from the API's description."""
 
 from __future__ import annotations
 
@@ -80,7 +77,6 @@ def test_every_answer_is_one_that_is_described(
     faults: list[str] = []
     for operation in described[part::PARTS]:
         route = routes[operation.method, operation.path]
-        # The tests of permissions cover requests that are refused to everybody with a role.
         let_in = [each for each in askers if not route.verbs or not each.verbs.isdisjoint(route.verbs)]
         if let_in:
             faults += _faults(operation, _parameters(operation.path, route.address(ids)), let_in)

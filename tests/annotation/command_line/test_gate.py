@@ -59,7 +59,6 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         (["--fail-if-worse", "coverage:.2"], [4] * 6, 4),
         (["--fail-if-worse", "coverage:.02"], [4, 2] * 3, 4),
         (["--fail-under", "brevity=.1"], None, 1),
-        # Every option counts, in any order.
         (["--fail-under", "coverage=.61", "--fail-under", "alignment=.1"], None, 3),
         (["--fail-if-worse", "coverage:.2", "--fail-if-worse", "alignment:.2"], [4] * 5 + [5], 3),
         (["--fail-under", "coverage=.6", "--fail-under", "coverage=.6"], None, 0),
@@ -249,8 +248,8 @@ def test_a_cap_leaves_summaries_unscored_and_nobody_can_tell(
     llm_server: LLMServer, release: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ("--fail-under", "alignment=.9", "--price", "1,2")
-    # The first call is expected to cost its prompt and a tenth of 4,000 reply tokens, about 0.0013. Later calls are
-    # expected to cost as much as earlier ones, 0.0004.
+    # The first call is expected to cost its prompt and a tenth of 4,000 reply tokens. Later calls are expected to cost
+    # as much as earlier ones.
     assert asked(llm_server, release, *words, "--max-cost", "0.0015") == 4
     assert 0 < len(llm_server.calls) < 6
     assert "The money cap of 0.0015 leaves no room for another call" in capsys.readouterr().out

@@ -16,7 +16,7 @@ class Terminal(StringIO):
     ("out", "told"),
     [
         (Terminal(), "Coverdict is served at http://127.0.0.1:8000/ Ctrl-C stops it.\n"),
-        # A process that runs as a service gets no hint about keys, because a supervisor stops it.
+        # There is no hint about keys if the output is no terminal.
         (StringIO(), "Coverdict is served at http://127.0.0.1:8000/\n"),
     ],
     ids=["terminal", "service"],

@@ -258,7 +258,7 @@ def test_a_lease_is_renewed_while_the_work_goes_on(
 
 
 def test_a_lease_is_renewed_in_the_order_in_which_jobs_are_held(transactional_db: None, world: World) -> None:
-    """In another order, the heartbeat's thread and the thread that stores verdicts would wait for each other."""
+    """In another order, the heartbeat's thread and the thread that stores verdicts could wait for each other."""
     if connection.vendor == "sqlite":
         pytest.skip("SQLite has no locks of rows")
     run = start_run(project=world.project, judge=world.judge, by=None)

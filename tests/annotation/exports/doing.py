@@ -1,4 +1,4 @@
-"""Exports that a test itself requests and writes, in place of a worker."""
+"""Exports that a test requests and writes itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A project with rows of nearly every kind, for tests of exports."""
+"""A project with many kinds of rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading exports back, with libraries other than ours."""
+"""Reading exports back."""
 
 import csv
 import json

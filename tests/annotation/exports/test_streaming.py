@@ -14,7 +14,6 @@ from annotation.reviewing.services.review import override
 from annotation.scoring.rescore import rescore
 from tests.annotation.cast import World
 
-# One query streams the summaries; the others are those of the richest level (units) for one batch.
 MOST_QUERIES = 30
 
 

@@ -1,8 +1,6 @@
 """Files that other projects publish and other tools export, compared with the rows that they become.
 
-The layouts follow the named sources, and the texts are invented. The files were written without knowledge of how
-columns are guessed. Every file is read with the preset `auto`, as on the page; a correction is a column that a person
-names.
+The layouts follow the named sources, and the texts are invented.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ class Layout(NamedTuple):
 
 
 LAYOUTS = [
-    # Data sets. In most of them, people's summaries are the only ones, so they are the summaries to evaluate.
+    # Data sets
     Layout("cnn_dailymail.csv", HUB + "abisee/cnn_dailymail", ("summary=highlights",), 4, 4, 0, 1),
     Layout(PARQUET, HUB + "abisee/cnn_dailymail", ("summary=highlights",), 4, 4, 0, 1),
     Layout("xsum.jsonl", HUB + "EdinburghNLP/xsum", (), 4, 4, 0, 1),
@@ -64,7 +62,7 @@ LAYOUTS = [
     ),
     Layout("qags.jsonl", "github.com/W4ngatang/qags, data/mturk_cnndm.jsonl", (), 4, 4, 0, 1),
     Layout("frank.json", "github.com/artidoro/frank, data/benchmark_data.json", (), 4, 8, 4, 2),
-    # Tools for evaluation. Data sets of Langfuse and prompts of OpenAI Evals have only expected outputs.
+    # Tools for evaluation
     Layout("deepeval.csv", "deepeval.com/docs/evaluation-datasets, save_as", (), 4, 4, 4, 1),
     Layout("deepeval.json", "deepeval.com/docs/evaluation-datasets, test cases", (), 4, 4, 4, 1),
     Layout(
@@ -96,7 +94,7 @@ LAYOUTS = [
     ),
     Layout("label_studio_min.csv", "labelstud.io/guide/export, CSV", (), 4, 4, 0, 1),
     Layout("argilla.json", "docs.argilla.io, import_export: Record.to_dict", (), 4, 4, 0, 1),
-    # Tables made by hand or with pandas: four documents with two systems; in the last tables with one system
+    # Tables made by hand, with pandas or with Excel
     Layout("wide.csv", "a column per system", (), 4, 8, 4, 2),
     Layout("wide.tsv", "a column per system", ("reference=human",), 4, 8, 4, 2),
     Layout("long.csv", "CNN/DailyMail with outputs", (), 4, 8, 4, 2),

@@ -40,7 +40,7 @@ def test_nested_lines_are_told_from_flat_ones(tmp_path: Path) -> None:
 
 
 def test_a_long_parquet_file_with_objects_is_read_to_its_end(tmp_path: Path) -> None:
-    # More rows than are unpacked at once, and a column of objects, whose fields are listed as columns, too.
+    # There are more rows than are unpacked at once, and a column of objects.
     rows = [row(document_id=f"d{number}", metadata={"topic": "rain"}) for number in range(300)]
     parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
     sets = read_dataset(tmp_path / "a.parquet").dataset.sets

@@ -34,7 +34,6 @@ pytestmark = pytest.mark.usefixtures("kept_here")
 UPLOAD = "/p/harbour/import/upload/"
 API = "/api/v1/projects/harbour/imports/"
 MILLION = 1_000_000
-# A refusal takes about a second; comparing all names in pairs would take an hour.
 SECONDS = 60
 
 
@@ -130,7 +129,7 @@ def test_a_small_parquet_file_of_many_rows_is_read_by_a_worker(world: World, cli
 def test_parquet_is_bounded_by_what_it_unpacks_to(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # 1,000 rows of 5,500 characters have 5.5 MB, although the file declares a few kB.
+    # 1,000 rows of 5,500 characters have 5.5 MB.
     monkeypatch.setattr("annotation.imports.containers.MOST_PARQUET_BYTES", 5_000_000)
     path = tmp_path / "a.parquet"
     path.write_bytes(one_row_often(1_000))

@@ -1,7 +1,4 @@
-"""Files in the layouts of other projects are imported unchanged or with at most two corrections.
-
-Their headers are those of the projects' documentation; their texts are invented.
-"""
+"""Files in the layouts of other projects, with invented texts."""
 
 from __future__ import annotations
 

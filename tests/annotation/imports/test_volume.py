@@ -43,7 +43,6 @@ def test_statements_do_not_grow_with_sets(db: None, tmp_path: Path, *, is_new: b
 
     few, many = counted("few", 1, 1), counted("many", SETS_AT_ONCE, 3)
     assert many == few
-    # About twenty of the statements check the limits of a new project's rules.
     assert few < 70
 
 
@@ -114,7 +113,7 @@ def test_columns_that_are_not_named_hold_their_defaults(project: Project, tmp_pa
         assert stored is not None
         plain = kind()
         for field in kind._meta.concrete_fields:
-            # These columns neither come from the file nor are random in each row.
+            # The file gives none of these columns a value.
             if field.attname in {
                 "had_seen",
                 "votes",

@@ -16,7 +16,7 @@ TEXT = "The harbour wall was breached."
 
 def main(name: str, claim_seconds: float) -> None:
     django.setup()
-    # Both modules need a configured Django.
+    # Django must be set up before these imports.
     from annotation.judging.services.judges import at_work, judge_by_name
     from annotation.judging.services.running import calls as judge_calls
     from evaluation.judging.protocol import Text

@@ -47,7 +47,7 @@ def test_what_failed_and_what_is_to_be_tried_again_is_told(world: World) -> None
         # A refused key ends the run before the other set is tried.
         (("failed", "HTTP 401"), ("cancelled", ""), "unusable"),
         (("working", "away"), ("waiting", ""), "unusable"),
-        # 1 of the 2 attempted sets has failed.
+        # One of the two attempted sets has an error.
         (("done", ""), ("waiting", "away"), "poor"),
         (("done", ""), ("cancelled", ""), "good"),
         (("waiting", ""), ("waiting", ""), "good"),

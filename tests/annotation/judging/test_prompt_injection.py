@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 METRICS = ("coverage", "alignment")
 DOCUMENT = "It rained on Monday. The mayor left. The bridge stayed open."
 HONEST = "The mayor left. It snowed."
-# The ids of all claims, also in the form of the database's ids and of other summaries' ids.
+# Ids of more claims than there are.
 EVERYTHING = [
     {"id": f"c{number}", "label": "yes", "evidence": [1, 99], "probability": 1} for number in range(40)
 ]

@@ -71,7 +71,6 @@ def test_a_run_stops_before_it_costs_more_than_its_cap_and_goes_on_with_a_higher
     assert run.state == "stopped"
     assert f"may cost {cap:g}" in run.stop_reason
     assert "expected to cost" in run.stop_reason
-    # The cost changes until the last calls end, so the stored reason does not contain it.
     assert "has cost" not in run.stop_reason
     assert set(run.jobs.values_list("state", flat=True)) <= {"done", "cancelled"}
     # With one call at a time, the last reply may be up to 100 tokens longer than expected, at 8 per million.

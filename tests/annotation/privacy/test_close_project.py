@@ -159,7 +159,7 @@ def test_a_removed_project_leaves_no_row_and_no_file(world: World, tmp_path: Pat
     assert left == LEFT
     assert User.objects.count() == accounts_before
     assert list(Project.objects.values_list("slug", flat=True)) == ["quarry"]
-    # The reported numbers are those of the project's rows, so nothing of another project was deleted.
+    # The reported numbers are those of the project's rows.
     for model, count in before.items():
         name = model._meta.db_table
         if name in gone:

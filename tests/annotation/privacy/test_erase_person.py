@@ -72,7 +72,7 @@ def quill(world: World) -> User:
     invited = invite(project=world.project, roles=list(Role.values), by=world.olga, note="Ada Quillmaster")
     accept_invitation(secret=invited.secret, by=person)
     set_roles(project=world.project, person=person, roles=list(Role.values), by=world.olga)
-    # One invitation was mailed to an earlier address of the person, the other to the current address.
+    # One invitation has an earlier address of the person, the other the current one.
     Invitation.objects.filter(accepted_by=person).update(email="old.quillmaster@example.org")
     again = invite(project=world.project, roles=[Role.VIEWER], by=world.olga)
     Invitation.objects.filter(secret_hash=hash_of(again.secret)).update(email=person.email.upper())
@@ -146,9 +146,7 @@ FREE_TEXTS_OF_PEOPLE = {
 
 
 def test_every_reference_to_a_person_goes_or_is_known_to_stay() -> None:
-    """A new reference to a person must be listed here with the effect of erasing; cascades from the account are
-    deleted.
-    """
+    """A new reference without a cascade, or a new text beside a reference, must be listed in one of two sets."""
     stays, texts = set(), set()
     for model in apps.get_models():
         of_people = [field for field in model._meta.concrete_fields if field.related_model is User]

@@ -185,7 +185,7 @@ def test_mixed_answers_count_by_the_newest(world: World) -> None:
     trial = start(world)
     answer_all(world, trial, new=5, old=10)
     decide_trial(trial=trial, by=world.olga, decision="mix")
-    # Five of the twenty answers under the new version are no; answers under the old version never count.
+    # Five of the twenty answers under the new version are no; answers under the old version do not count.
     assert Counter(labels(world).values()) == {"yes": 43, "no": 5, None: 6}
     made = Verdict.objects.filter(guideline=second(world))
     assert {(row.person, row.had_seen) for row in made} == {(world.rex, True)}

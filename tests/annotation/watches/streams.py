@@ -1,4 +1,4 @@
-"""Streams of summaries in the past, and a worker that does the due work of a watch at once."""
+"""Streams of summaries in the past."""
 
 from __future__ import annotations
 

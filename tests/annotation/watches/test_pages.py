@@ -114,7 +114,7 @@ def test_who_sees_changed_answers_is_not_blind_to_them_any_more(
     world.project.memberships.filter(user=world.mona).update(roles=["manager", "reviewer"])
     watch = watched(world.project, ago=2, reference_periods=1)
     check = world.check("alder", 1)
-    # 30 of 150 known checks changed, after none of 150, which is significant at every level that a watch uses.
+    # 30 of 150 known checks changed, after none of 150.
     changed = {check.public_id: "no", **{f"gone{number}": "no" for number in range(29)}}
     for ago, found in ((2, {}), (1, changed)):
         start = datetime.combine(days_ago(ago), time(), tzinfo=UTC)

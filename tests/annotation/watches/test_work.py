@@ -106,7 +106,6 @@ def test_a_judge_that_changes_is_named_with_the_checks(
     pushed(world.project, ago=3, kept=0.8)
     for claimed in claim(watch):
         jobs.carry_out(claimed, perform)
-    # The anchors' run may end just before the next period is closed: its answers are noted while that one is judged.
     tested = watch.periods.exclude(basis="").latest("start")
     tested.asked, tested.anchor_run = [], Run.objects.filter(repeat_share=1.0).latest("pk")
     tested.save()
@@ -154,7 +153,7 @@ def test_the_anchors_are_asked_again_once_when_the_server_names_another_model(
     assert (len(report.anchors), report.state) == (len(first) + 1, "judge_changed")
     again, before = report.anchors[-1], report.anchors[-2]
     assert (again.period, again.model, again.is_alarm) == (before.period, "scripted-2", True)
-    # A period has two tests at most, because its tests share the period's part of the rate of false alarms.
+    # A period has two tests at most.
     serve("scripted-3", ago=-2)
     assert len(asked()) == len(first) + 1
 

@@ -1,4 +1,4 @@
-"""Every address of a project, with ids of existing rows."""
+"""Addresses of a project, with ids of existing rows."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""axe-core finds no fault on any page, light or dark, and no page scrolls sideways.
-
-The tests use one width; with `EVERY_WIDTH`, as in `make test-widths`, they use four.
-"""
+"""Pages are checked with axe-core. With `EVERY_WIDTH`, as in `make test-widths`, more widths are checked."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def beside_a_large_one(world: World) -> World:
         batch_size=10_000,
     )
     assert Check.objects.filter(project=other).count() == SETS * SYSTEMS * CLAIMS
-    # Without statistics of the new rows, the planner may choose a join that takes half an hour.
+    # Without statistics of the new rows, the planner may choose a slow join.
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     return world

@@ -1,4 +1,4 @@
-"""From sign-in to the exported row, in a real browser, with all numbers derived by hand.
+"""From sign-in to the exported row, in a real browser, with its numbers derived by hand.
 
 In the set "port", alder has 13 of 20 words, so its brevity is 7/20 = .35; birch has 11, so its brevity is 9/20 = .45.
 The judge says yes, no and yes for alder's claims (two in unit 1, one in unit 2), and no to all for birch.

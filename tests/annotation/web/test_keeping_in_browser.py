@@ -49,7 +49,7 @@ def press(page: Page, keys: str) -> None:
 
 
 def sign_out(page: Page) -> None:
-    """End the session but keep the CSRF token, so that two tabs that send at once do not get two tokens."""
+    """The CSRF cookie stays."""
     page.context.clear_cookies(name=settings.SESSION_COOKIE_NAME)
 
 
@@ -58,10 +58,7 @@ def come_back(page: Page) -> None:
 
 
 def cut_off(page: Page) -> None:
-    """Block all requests of the page, including those sent while it is left.
-
-    Requests that a page sends while it is left ignore Playwright's routes and its offline mode.
-    """
+    """Requests that a page sends while it is left ignore Playwright's routes and its offline mode."""
     page.evaluate("() => { window.fetch = () => Promise.reject(new TypeError('cut off')) }")
 
 

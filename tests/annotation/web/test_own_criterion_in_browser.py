@@ -71,7 +71,7 @@ def test_from_an_empty_project_to_a_ranking_by_an_own_criterion(
         clicks.on(page.get_by_role("button", name="Save"))
         clicks.on(page.get_by_role("button", name="Start", exact=True))
         page.get_by_role("link", name="View ranking").wait_for()
-        # There are three answers for each of the 50 summaries, and they need no additional calls.
+        # There are three answers for each of the 50 summaries.
         assert Rating.objects.filter(role="judge", value__isnull=False).count() == 150
         for name, keys in (("rex", "523"), ("cleo", "422")):
             own = sign_in(desk(), name)

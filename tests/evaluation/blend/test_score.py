@@ -343,7 +343,7 @@ def test_a_reference_without_claims_is_covered_and_flagged() -> None:
         ((), False, set()),
         (["over_length"], True, set()),
         (["no_claims", "over_length"], False, {"claim_coverage", "factual_alignment", "summarization"}),
-        # Questions do not depend on claims, and neither does a summarization score from questions.
+        # A summarization score from questions does not use the reference's claims.
         (["no_claims"], True, {"claim_coverage", "factual_alignment"}),
     ],
 )

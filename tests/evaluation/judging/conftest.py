@@ -1,4 +1,4 @@
-"""The scripted server, and a judge that calls it, for all tests in this folder."""
+"""The scripted server and a judge that calls it."""
 
 from collections.abc import Callable
 from typing import Any

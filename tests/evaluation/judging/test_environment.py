@@ -1,7 +1,4 @@
-"""Environment variables do not change a judge's requests, even if they are set before the import.
-
-The test starts a process with hostile variables, because the package `openai` reads some of them when it is imported.
-"""
+"""The package `openai` reads some variables when it is imported, so a process of its own is started."""
 
 import json
 import os

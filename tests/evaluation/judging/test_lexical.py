@@ -296,16 +296,13 @@ def test_compound_predicates_are_split_with_their_subject(text: str, claims: lis
 @pytest.mark.parametrize(
     "text",
     [
-        # Lists of objects are not split.
         "She bought bread and canned fish.",
         "The store sells bread and drinks to tourists.",
         "Ann and Bob met the mayor.",
-        # The subject of the second predicate is unclear.
         "He was born in Leeds and moved to York.",
         "He said he was ill and was leaving.",
         "She met a man who lied and was jailed.",
         "All but two ships sank.",
-        # A subordinate clause alone is no statement.
         "The port closed because the dredger sank near the mole.",
         "The road, which opened in 1990, is closed to all traffic.",
         "On Monday the port closed, and in the evening it rained.",

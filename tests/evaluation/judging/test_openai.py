@@ -260,7 +260,7 @@ def test_bad_replies_are_kept_and_spoil_no_later_asking(judge_of: JudgeMaker, ll
     llm_server.always(None)
     assert labels(check(judge_of(store=store), FOUND)) == ["yes"]
     assert [call.finish_reason for call in store.calls] == ["length", "length", "stop"]
-    # A usable answer is paid for only once, even if many unusable replies came before it.
+    # A usable answer is paid for only once.
     assert labels(check(judge_of(store=store), FOUND)) == ["yes"]
     assert len(llm_server.calls) == 3
 

@@ -1,7 +1,4 @@
-"""Random bytes as replies: an evaluation ends with scores or reasons, without an exception or an invented verdict.
-
-Replies that could be valid are excluded: each entry names a claim, question or unit that was not asked about.
-"""
+"""Random bytes and odd answers as replies."""
 
 import json
 from collections.abc import Iterator

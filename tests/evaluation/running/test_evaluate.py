@@ -1,7 +1,4 @@
-"""Whole evaluations through the real `openai` client with the scripted server.
-
-The server finds a claim if the text contains all its words, and takes every sentence for one claim.
-"""
+"""The server finds a claim if the text contains all its words, and takes every sentence for one claim."""
 
 import asyncio
 from typing import Any

@@ -1,8 +1,4 @@
-"""Every known fault of a server or network, in each of the three calls of an evaluation.
-
-Replies that can be understood without doubt are repaired; others are requested once more; missing answers are unscored
-with their reason. Failed connections and busy servers are tried again; a refused key ends the run.
-"""
+"""Known faults of a server or network, in each of the three calls of an evaluation."""
 
 import json
 from collections.abc import Callable, Mapping

@@ -1,7 +1,6 @@
 """Prompt injection: an LLM that obeys a text can only change the answers about that text.
 
-The server obeys blindly: if a text contains "REPLY:", it answers with the words that follow. No form of request can
-prevent this. But ids, claims and units must stay ours, and no other summary and no other document set may be affected.
+If a text contains "REPLY:", the server answers with the words that follow.
 """
 
 import json

@@ -94,7 +94,7 @@ def test_a_good_judge_narrows_the_interval_and_saves_labels() -> None:
     found = estimate_from_sample(whole(judged, [*truth[:20].tolist(), *[None] * 20]))
     # Half of the variance remains, from sampling documents, so the width falls to about .71.
     assert 0.6 < (found.high - found.low) / (found.classical_high - found.classical_low) < 0.8
-    # The judge's answers are shrunk by .6, so the slope compensates for that.
+    # The judge's answers are shrunk by the factor .6, so the slope compensates for that.
     assert found.tuning == pytest.approx(1 / 0.6, rel=0.1)
 
 
@@ -199,7 +199,8 @@ def test_each_system_may_have_its_own_frame_and_wait_on_its_own() -> None:
 
 
 def test_the_judges_mean_is_its_own_whatever_the_sample_corrects() -> None:
-    # Document 0 has (.2 + .4) / 2 = .3 and document 1 .6, so the mean over documents is .45 for each system.
+    # Document 0 has (.2 + .4) / 2 = .3 and document 1 .6, so the mean over documents is .45, and .1 more for the
+    # second.
     items = [
         SampledItem(document=0, share=0.5, judge=0.2, probability=1, is_sampled=True, answer=1.0, claim="a"),
         SampledItem(document=0, share=0.5, judge=0.4, probability=1, is_sampled=True, answer=0.0, claim="b"),

@@ -147,7 +147,7 @@ def test_corrected_means_are_people_s_whatever_the_judge_says() -> None:
         said = max(0.0, truth - 0.3)
         values.append(SampledValue(said, weight * (source.random() < truth), weight * said, weight))
     correction = fit_correction(values[:2_000])
-    # Uniform true values have the mean .5, with a standard error of about .006.
+    # Uniform true values have the mean .5.
     assert mean_interval([correction.of(value) for value in values])[0] == pytest.approx(0.5, abs=0.02)
 
 

@@ -75,7 +75,7 @@ def test_unsupported_claims_are_marked_in_the_summary(world: World, signed_in: S
     check = world.check("alder", 3)
     Check.objects.filter(pk=check.pk).update(side="summary", final_label="no", final_source="judge")
     found = {each.summary.system: each for each in side_by_side(port(world)).summaries}
-    # The claim comes from no part of the summary, so it is listed beside the text.
+    # The claim has no place in the text of the summary, so it is listed beside it.
     assert found[world.systems["alder"]].reworded == (check,)
     assert found[world.systems["birch"]].unsupported == 0
     Claim.objects.filter(pk=check.claim_id).update(start=0, end=9)

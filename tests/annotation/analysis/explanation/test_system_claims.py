@@ -35,7 +35,6 @@ def test_a_claim_stands_under_its_final_verdict_with_everything_said_of_it(
     assert check.public_id not in listed(world, "no", side="summary")
     page = " ".join(signed_in(world.vic).get(address(world)).content.decode().split())
     assert all(words in page for words in ("It does not.", "The text says so.", ">port</a>"))
-    # The page shows only claims of alder.
     assert world.check("birch", 1).public_id not in page
 
 

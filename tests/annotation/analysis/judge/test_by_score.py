@@ -45,7 +45,7 @@ def test_the_page_turns_to_the_other_score(
     client = signed_in(world.olga)
     assert "?score=alignment&amp;judge=" in client.get(JUDGE).content.decode()
     other = client.get(f"{JUDGE}?score=alignment").content.decode()
-    # Buttons are shown only for the default score, because they use its answers.
+    # There are buttons only for the default score.
     assert "teach-judge" not in other
     assert f'<a href="{JUDGE}">default score</a>' in other
     assert client.get(f"{JUDGE}?score=brevity").status_code == 404
@@ -61,7 +61,7 @@ def test_the_switch_leads_to_figures_that_are_still_to_be_made(
     client = signed_in(world.olga)
     client.get(JUDGE)
     Worker.objects.create(name="worker", started_at=timezone.now(), seen_at=timezone.now())
-    # A worker is computing the figures, and this judge may have no answers for the other score.
+    # The figures for the other score do not exist yet.
     for judge in ("lexical", "nobody"):
         assert client.get(f"{JUDGE}?score=alignment&judge={judge}").status_code == 200
     assert client.get(f"{JUDGE}?judge=nobody").status_code == 404

@@ -149,7 +149,6 @@ def test_each_half_is_judged_with_examples_of_the_other(
         [own] = {int(number) for number in re.findall(r"\d+", " ".join(call.question["text"].values()))}
         assert told
         assert {halves[number] for number in told} == {1 - halves[own]}
-    # All verdicts have the same name, because they come from one version of one judge.
     names = Verdict.objects.filter(judge=run.judge).values_list("origin_name", flat=True)
     assert len(set(names)) == 1
 

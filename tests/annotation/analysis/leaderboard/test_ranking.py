@@ -25,8 +25,8 @@ EVEN = [0.41, 0.39] * 4
 
 
 def test_a_leader_whose_differences_hold_leads() -> None:
-    # Alder is ahead by .4 in all of 8 sets: 2 of 256 flips differ by as much, so p is .0078, and after Holm over three
-    # pairs .0234 and .0156. Birch and cedar have nearly equal means, so p is 1.
+    # Alder is ahead in all of 8 sets: 2 of 256 flips differ by as much, so p is .0078, and after Holm over three pairs
+    # .0234 and .0156. Birch and cedar have nearly equal means, so p is 1.
     found = ranked({"alder": [0.8] * 8, "birch": [0.4] * 7 + [0.39], "cedar": EVEN})
     assert found.sentence() == "alder is best (80 %, next 40 %): every other system is significantly worse."
     assert (len(found.compared), found.holding) == (3, 2)
@@ -47,7 +47,7 @@ def test_whom_the_tests_cannot_tell_from_the_leader_is_named() -> None:
 
 def test_many_near_the_leader_are_counted_and_the_few_that_are_ruled_out_named() -> None:
     # Means fall from .405 by .001 per system, in reverse alphabetical order. Each system varies by .01 in its own
-    # order, so two systems differ by .02 in half of the sets, which is chance. Only cedar is far away.
+    # order, so two systems differ by about .02 in half of the sets. Only cedar is far away.
     turns = {"z": (2,), "y": (1,), "x": (3,), "w": (6,), "v": (1, 2), "u": (1, 6)}
     near = {
         name: [0.405 - place / 1000 + 0.01 * (-1) ** sum(n // turn for turn in own) for n in range(12)]
@@ -98,7 +98,7 @@ def test_a_leader_that_is_beaten_on_common_sets_does_not_lead() -> None:
     means = {system: scores["c"] for system, scores in averages_of(found, draws=500).items()}
     ranking = ranking_of(found, means, ["alder", "birch"], "c")
     assert ranking.sentence() == "alder is ahead (71 %, next 40 %), but any other system could be as good."
-    # A pair whose test contradicts the order of the means is never called different.
+    # A pair whose test contradicts the order of the means is not called different.
     assert [(pair.first, pair.difference, pair.holds) for pair in ranking.compared] == [
         ("alder", None, False)
     ]
@@ -122,8 +122,7 @@ def test_headline_and_letters_never_contradict_one_another(values: dict[str, lis
     }
     best = set(front.may_be_best)
     assert first in best
-    # Without missing sets, a system that may be best shares a letter with the first; a single best system shares
-    # none.
+    # Without missing sets, a system that may be best shares a letter with the first.
     if len({len(column) for column in values.values()}) == 1:
         assert best <= with_first
     assert (" is best (" in said) <= (best == {first})

@@ -47,7 +47,7 @@ def test_what_is_not_judged_yet_is_not_shown_first(world: World, vic: Client) ->
             target_words=90,
         )
         Score.objects.create(project=world.project, summary=summary, summary_words=3, brevity=0.9)
-    # Nine unjudged summaries have a brevity. The judged summaries, with 20 words, are fewer but shown first.
+    # The summaries with the target 90 have only a brevity. The judged table, with the target 20, is shown first.
     shown = vic.get("/p/harbour/scores/").context
     assert (shown["table"].target_words, shown["score"]) == (20, "coverage")
     assert vic.get("/p/harbour/").context["excerpt"].table.target_words == 20
@@ -78,7 +78,6 @@ def test_a_column_head_ranks_by_it_and_added_columns_stay(world: World, vic: Cli
     ranked = vic.get("/p/harbour/scores/?by=brevity&target=20")
     assert [line.row.system for line in ranked.context["league"].rows] == ["birch", "alder"]
     assert ranked.content.decode().count("aria-sort") == 1
-    # Other people's columns do not change.
     assert vic.get("/p/harbour/scores/?choose=1").content.decode().count("by=brevity") == 0
     lines = vic.get("/p/harbour/scores/file/?by=brevity&format=csv").content.decode().splitlines()
     assert lines[1].startswith("20,1,a,birch,")
@@ -273,7 +272,7 @@ def test_nothing_is_shown_until_everything_is_computed(
     page = vic.get("/p/harbour/scores/?by=brevity").text
     assert "Computing these numbers" in page
     assert "<table" not in page
-    # A changed score appears only with the next computation, because it needs its interval and test.
+    # A changed score appears only after the next computation.
     Score.objects.filter(project=world.project).update(coverage=0.1, revision=1)
     page = vic.get("/p/harbour/scores/?by=coverage").text
     assert "An update is being computed." in page

@@ -129,7 +129,7 @@ def test_several_acts_on_one_unit_in_a_batch_are_rows_of_which_the_last_is_curre
     acts = [on_unit(world, assignment, percent=percent, follows=0) for percent in (0, 20, 60)]
     assert versions(send(world, assignment, *acts)) == [1, 2, 3]
     assert percents() == [(1, 0, False), (2, 20, False), (3, 60, True)]
-    # The repeated acts are outdated now, because the first of them is not the current value.
+    # A repeated act is outdated, except the one that gave the current value.
     assert said(send(world, assignment, *acts)) == [(409, "newer"), (409, "newer"), SAVED]
 
 
@@ -477,6 +477,6 @@ def test_a_save_and_a_close_at_once_leave_nothing_half_done(world: World) -> Non
         assert (saving.code, first.percent) == ("closed", 20)
     else:
         assert first.percent == 100
-    # The current value counts, even if another person saved it. Unit 2 has 20 %.
+    # Unit 2 has 20 %.
     score = world.summaries["port", "alder"].score
     assert score.coverage == pytest.approx((first.percent / 100 + 0.2) / 2)  # type: ignore[operator]

@@ -44,11 +44,7 @@ def lay_set(
     criteria: Sequence[Criterion] = (),
     **settings: object,
 ) -> Assignment:
-    """Create a set with these references and summaries, all compared, as an assignment of Ana in "harbour".
-
-    Summaries are in the given order, because each target is one word below the target before it. Other arguments are
-    settings of the project.
-    """
+    """The summaries keep the given order: each target is one word below the one before it."""
     ask(world.project, *criteria)
     for setting, value in settings.items():
         setattr(world.project, setting, value)

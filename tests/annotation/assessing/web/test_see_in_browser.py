@@ -210,7 +210,7 @@ def test_digits_that_run_over_the_last_answer_are_no_percents(world: World, desk
     open_set(page, assignment)
     reference = page.locator("#reference-title")
     with standing_still(page):
-        # Digits are ignored until the server has answered, and for 240 ms after that.
+        # Digits are ignored until the server has answered, and for a moment after that.
         for _ in range(MANY_PRESSES):
             page.keyboard.press("2")
             page.clock.run_for(80)

@@ -15,7 +15,7 @@ NOON = datetime(2026, 11, 26, 12, tzinfo=UTC)
     [
         # Each reading has the seconds of this process and the seconds of the shared clock.
         ([(0, 0), (3, 3), (6, 6)], [False, False, False]),
-        # The process slept for an hour and the clock did not: no leap.
+        # An hour has passed on both clocks: no leap.
         ([(0, 0), (3600, 3600)], [False, False]),
         # The clock leapt ahead by an hour; the result is True for 5 seconds after the reading that shows it.
         ([(0, 0), (3, 3603), (6, 3606), (8.5, 3608.5)], [False, True, True, False]),

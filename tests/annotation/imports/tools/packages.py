@@ -1,4 +1,4 @@
-"""Small files in the formats of DUC and TAC, written by hand without their texts."""
+"""Small files in the formats of DUC and TAC."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_each_worker_keeps_its_part_of_the_limits(db: None) -> None:
     one_of_two = build(row)
     assert isinstance(one_of_two, OpenAIJudge)
     assert (one_of_two.concurrency, one_of_two._limits.calls_per_minute) == (2, 30)
-    # Both objects of the judge share one pace, so that together they stay within the limit per minute.
+    # Both objects of the judge share one pace.
     pace = alone._settings.pace
     assert one_of_two._settings.pace is pace
     assert pace is not None

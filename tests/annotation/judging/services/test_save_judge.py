@@ -232,7 +232,7 @@ def test_another_projects_judge_is_not_there(world: World) -> None:
     with pytest.raises(Invalid, match="of its own project"):
         add_judge(project=world.project, by=world.olga, name="mix", kind="panel", members=[theirs])
     assert not Run.objects.exists()
-    # Two projects may use the same name, and neither reveals the other's judge.
+    # Two projects may use the same name.
     mine = added(world.project, world.olga)
     assert judge_by_name("own", world.project) == mine
 

@@ -60,7 +60,6 @@ def test_the_mailed_link_lets_in_and_the_page_shows_none(
 
 
 def test_the_mailed_secret_replaces_that_of_the_caller(world: World) -> None:
-    # The mailed secret replaces the secret that the service returned.
     issued = invite(project=world.project, roles=["viewer"], by=world.olga, email=DAN)
     assert mail_invitation(invitation_id=issued.invitation.public_id, address="http://testserver/")
     assert Client().get(f"/invitations/{issued.secret}/").status_code == 404

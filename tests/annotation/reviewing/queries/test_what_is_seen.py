@@ -1,8 +1,4 @@
-"""The visible parts of a check on each page and in each list, compared with a table in a file.
-
-`what_is_seen.txt` names parts of lists, the queue, its filters, the page and the check. The cases in which a part is
-visible follow: the reveal mode, the reader, and earlier acts.
-"""
+"""The visible parts of a check on pages and in lists, compared with the table `what_is_seen.txt`."""
 
 from __future__ import annotations
 

@@ -277,7 +277,7 @@ def test_an_answer_that_is_taken_back_comes_back_filled_in_as_it_was_given(world
     page.locator("#outcome", has_text="Answer withdrawn.").wait_for()
     at_claim(page, "ferry")
     assert filled_in(page) == FILLED_IN
-    # The draft also survives leaving the claim in any way.
+    # The draft also survives a reload.
     page.reload()
     at_claim(page, "ferry")
     assert filled_in(page) == FILLED_IN

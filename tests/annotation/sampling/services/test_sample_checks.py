@@ -104,7 +104,6 @@ def test_the_samples_answer_stays_when_it_is_taken_back(world: World) -> None:
 
 
 def test_what_somebody_answered_before_knowing_nothing_is_not_asked_again(world: World) -> None:
-    # Chance alone decides which checks are sampled, so an earlier answer does not bias the sample.
     first = override(check=world.check("alder", 1), by=world.cleo, label="no").verdict
     override(check=world.check("alder", 1), by=world.rex, label="yes")
     sampled = sample(world, share=1.0)

@@ -1,4 +1,4 @@
-"""Correcting claims: the new checks, the answers to the old wording, and the changed scores.
+"""Claims that are added, removed or reworded.
 
 The judge says yes, no, yes for "alder": unit 1 has claims 1 and 2, unit 2 has claim 3. So coverage is (1/2 + 1) / 2 =
 .75; for "birch" all answers are no.
@@ -177,7 +177,7 @@ def knew(world: World, text: str = "The wall is weak", system: str = "alder") ->
 def test_who_answered_the_old_words_is_not_blind_to_the_new_ones(world: World) -> None:
     override(check=world.check("alder", 2), by=world.rex, label="yes")
     reword(world)
-    # The result is the same after any number of rewordings.
+    # The result is the same after another rewording.
     reword(world, text="The wall is old and weak")
     assert knew(world, "The wall is old and weak")
     assert not knew(world, "The wall is old and weak", "birch")
