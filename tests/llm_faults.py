@@ -142,7 +142,7 @@ ASKED_AGAIN: Mapping[str, tuple[Fault, str]] = {
     "a page": (faults.body(b"<html>try later</html>"), "not a chat completion"),
     "an error with status 200": (faults.body(b'{"error": {"message": "tired"}}'), "tired"),
 }
-"""Faults after which the judge asks once more, because it cannot read the reply."""
+"""Faults after which the judge asks once more."""
 
 
 FINAL: Mapping[str, tuple[Fault, str]] = {
@@ -153,7 +153,7 @@ FINAL: Mapping[str, tuple[Fault, str]] = {
     "a reply without end, packed": (faults.endless(packed=True), "longer than 4 MiB"),
     "rejected": (faults.status(422, "cannot be processed"), "cannot be processed"),
 }
-"""Faults after which the judge does not ask again, because the answer would be the same."""
+"""Faults after which the judge does not ask again."""
 
 TRIED_AGAIN: Mapping[str, tuple[Fault, str]] = {
     "429 with Retry-After": (faults.rate_limited("0"), "HTTP 429"),
@@ -185,7 +185,7 @@ CLOSED: Mapping[str, tuple[Fault, str]] = {
     "404": (faults.status(404), "model's name"),
     "no quota": (faults.status(429, "pay", "insufficient_quota"), "no quota"),
 }
-"""Faults that end a run, because the server will answer no request."""
+"""Faults that end a run."""
 
 LASTING: Mapping[str, tuple[Fault, str]] = {**ASKED_AGAIN, **FINAL, **TRIED_AGAIN}
 """Faults that, if they last, leave the results of their text unscored and those of other texts scored."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 QUIET_S = 0.1
-"""The server is quiet after so many seconds without a request; the last one may still be on its way."""
+"""The server is quiet after this number of seconds without a request."""
 LONGEST_S = 60.0
 
 

@@ -1,7 +1,7 @@
 """The cast and the small project that the tests of `annotation` share.
 
-In the project "harbour", Olga owns, Mona manages, Rex reviews, Cleo adjudicates and views, Ana and Ben assess, and Vic is a
-viewer. Dan is an outsider: he owns "quarry", which has no other member.
+In the project "harbour", Olga owns, Mona manages, Rex reviews, Cleo adjudicates and views, Ana and Ben assess, and Vic
+is a viewer. Dan is an outsider: he owns "quarry", which has no other member.
 
 The set "port" has one document of three sentences and a reference of two units. Two claims are linked to the first
 unit, one to the second. Two systems, "alder" and "birch", have summaries of two sentences with a target of 20 words.

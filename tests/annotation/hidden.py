@@ -31,7 +31,7 @@ SAID = ("hidden-said", "hidden-comment", "0.8128")
 OTHERS = ("hidden-reason", "hidden-decision", "hidden-note", "0.6174")
 WORDS = (*SYSTEMS, *SAID, *OTHERS)
 DESK = {"review", "check", "next-check", "checks/next/", "again"}
-"""Addresses where nobody in any role sees others' answers before giving an own answer."""
+"""Addresses that hide others' answers until the person has answered."""
 ANSWERS = {"checks/{check}/verdicts/", "checks/answers/"}
 """Addresses that take an answer to the check. Their responses may contain others' answers."""
 

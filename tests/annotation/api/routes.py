@@ -35,7 +35,7 @@ class Route:
     verbs: tuple[Verb, ...]
     body: Mapping[str, object] = field(default_factory=dict, hash=False)
     owner: str = ""
-    """The owner of the row, if it belongs to one person. The API refuses others with the verb."""
+    """The owner of the row, if it belongs to one person."""
 
     def address(self, ids: Mapping[str, str], *, slug: str = "harbour") -> str:
         return PREFIX + self.path.format(slug=slug, **ids)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tests.annotation.cast import World
 
 EXAMPLES = int(os.environ.get("MADE_UP_EXAMPLES", "4"))
-"""The number of requests to each operation with input. Some of the requests are invalid."""
+"""The most valid and invalid requests to an operation with input."""
 BLIND = "blind"
 """Ana with every role and with open work."""
 PEOPLE = ("olga", "mona", "rex", "cleo", "ana", "vic", BLIND)

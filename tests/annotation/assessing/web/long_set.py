@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from annotation.models import (
-    DocumentSet,
-)
+from annotation.models import DocumentSet
 from annotation.scoring.rescore import rescore
 from tests.annotation.cast import World, add_claims, add_set, judge_claims
-
-if TYPE_CHECKING:
-    from tests.annotation.cast import World, add_claims, add_set, judge_claims
 
 THINGS = ("ferry", "wall", "quay", "crane", "bridge", "light", "gate", "mole", "dock", "boom")
 JUDGED = {"alder": "yes", "birch": "no"}
