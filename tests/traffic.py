@@ -1,4 +1,4 @@
-"""The requests that the live server is working on; a request continues after the page that sent it is closed."""
+"""The requests that the live server is working on; a request may continue after the page that sent it is closed."""
 
 from __future__ import annotations
 

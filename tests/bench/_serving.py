@@ -139,7 +139,7 @@ class Reviewer(Desk):
 
 @dataclass
 class SavingDesk(Desk):
-    """An assessor in an assignment; `person` has the values to save. `done` counts the saved acts."""
+    """`done` is the number of the last act that was sent."""
 
     person: dict[str, Any] = field(default_factory=dict)
     done: int = 0

@@ -149,7 +149,7 @@ def test_a_reference_that_states_nothing_is_covered(judge: OpenAIJudge, llm_serv
 def test_summarization_is_the_lower_of_alignment_and_coverage(
     judge: OpenAIJudge, llm_server: LLMServer
 ) -> None:
-    # The page scores alignment .5 because of the wrong founder and coverage .75, and takes the lower of the two.
+    # The page scores alignment .5 and coverage .75, and takes the lower of the two.
     questions = [
         "Was Tesla founded in 2003?",
         "Was its first car the Roadster?",

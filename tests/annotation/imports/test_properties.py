@@ -140,6 +140,5 @@ def _imported(project: Project, path: Path) -> ImportReport | None:
     try:
         return import_dataset(project=project, path=path, by=None, skip_invalid=True)
     except ImportRefused:
-        # The file contradicts the project. Do not catch Conflict: nobody else works on the project, so it
-        # would be a fault.
+        # Do not catch Conflict: nobody else works on the project, so it would be a fault.
         return None

@@ -154,7 +154,7 @@ def test_coherence_and_conciseness_are_rated_in_one_call(
     project: Project, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
     run_to_end(project, llm_judge, ["conciseness", "coherence"])
-    # Elm and fir have words. The scripted server gives every rating the value .8.
+    # Elm and fir have words. The scripted server gives each of these ratings the value .8.
     assert len(llm_server.calls) == 2
     assert (score_of(project, "elm").coherence, score_of(project, "oak").coherence) == (0.8, None)
     assert score_of(project, "elm").conciseness == conciseness(SOURCE, ELM, 0.8)

@@ -18,8 +18,7 @@ def test_a_pseudonym_stays_the_same(world: World) -> None:
 
 
 def test_it_is_the_one_in_files_that_people_hold_already(world: World) -> None:
-    # Exported files rely on the salt: a pseudonym is an HMAC of the person's key under the SHA-256 of salt and
-    # secret.
+    # Exported files rely on the salt in the key of this HMAC.
     key = hashlib.sha256(f"annotation.exports.people.{world.project.public_id}{settings.SECRET_KEY}".encode())
     told = hmac.new(key.digest(), str(world.ana.pk).encode(), hashlib.sha256).hexdigest()
     assert pseudonym(world.project, world.ana.pk) == f"person-{told[:10]}"

@@ -368,8 +368,7 @@ def test_a_server_that_refuses_stops_the_run_and_the_key_stays_secret(
     assert [job.state for job in run.jobs.order_by("pk")] == ["failed", "cancelled"]
     told = [run.stop_reason, *run.jobs.values_list("error", flat=True)]
     assert "sk-a-wrong-key" not in " ".join(told)
-    # The two summaries of the first set are judged concurrently and asked about once; those of the second set are
-    # not.
+    # Only the two summaries of the first set are asked about, each at most once.
     assert len(llm_server.calls) <= 2
 
 
