@@ -87,14 +87,18 @@ def test_a_sample_of_a_watch_is_of_its_period_and_no_estimate_uses_it(world: Wor
     assert samples(world.project) == []
 
 
+def three_periods(project: Project, judge: Judge) -> Watch:
+    project.deciding_judge = judge
+    project.save()
+    for ago in (6, 5, 4):
+        pushed(project, ago=ago, kept=0.8)
+    return work_off(watched(project, ago=6, reference_periods=2))
+
+
 def test_a_judge_that_changes_is_named_with_the_checks(
     world: World, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
-    world.project.deciding_judge = llm_judge
-    world.project.save()
-    for ago in (6, 5, 4):
-        pushed(world.project, ago=ago, kept=0.8)
-    watch = work_off(watched(world.project, ago=6, reference_periods=2))
+    watch = three_periods(world.project, llm_judge)
     steady = watch_report(watch)
     assert [(test.count, test.flips, test.is_alarm) for test in steady.anchors] == [(150, 0, False)] * 2
     # The first test belongs to the reference; without flips, the p-value of the second is 1.
@@ -128,11 +132,7 @@ def test_a_judge_that_changes_is_named_with_the_checks(
 def test_the_anchors_are_asked_again_once_when_the_server_names_another_model(
     world: World, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
-    world.project.deciding_judge = llm_judge
-    world.project.save()
-    for ago in (6, 5, 4):
-        pushed(world.project, ago=ago, kept=0.8)
-    watch = work_off(watched(world.project, ago=6, reference_periods=2))
+    watch = three_periods(world.project, llm_judge)
 
     def asked() -> list[tuple[str, int, bool]]:
         return [(test.model, test.flips, test.is_alarm) for test in watch_report(watch).anchors]
