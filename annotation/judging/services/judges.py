@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -223,31 +223,31 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
             require_of(judge, run.project)
         except Refusal as refusal:
             raise JudgeSettings(refusal.message) from refusal
-    with ExitStack() as opened:
-
-        def store_of(member: Judge) -> RowCallStore:
-            return opened.enter_context(closing(RowCallStore(member, run=run)))
-
-        notes = opened.enter_context(closing(DatabaseThread("judge-notes")))
+    with closing(DatabaseThread("judge-rows")) as rows:
 
         def remember(*found: Any) -> None:
             # Do not wait for this, because after a failure the next worker finds the values again.
-            notes.begin(lambda: remember_server(*found))
+            rows.begin(partial(remember_server, *found))
 
-        budget = None if run is None else opened.enter_context(closing(RunBudget(run)))
         examples = None if run is None else examples_of(judge)
         told = [prompts_with(examples, half, own_prompts(judge)) for half in (0, 1)] if examples else [{}]
-        built = build(judge, store_of=store_of, remember=remember, budget=budget, told=told[0])
-        halves = [built]
-        if examples and isinstance(built, OpenAIJudge):
-            halves.append(built.with_prompts(told[1]))
-        loop, thread = opened.enter_context(_loop_in_thread())
-        try:
-            yield JudgeAtWork(halves, judge, loop, thread)
-        finally:
-            ending = asyncio.run_coroutine_threadsafe(_end_asking(built), loop)
-            while thread.is_alive() and not wait([ending], LOOK_ALIVE_SECONDS).done:
-                pass
+        built = build(
+            judge,
+            store_of=lambda member: RowCallStore(member, rows, run=run),
+            remember=remember,
+            budget=None if run is None else RunBudget(run, rows),
+            told=told[0],
+        )
+        halves = (
+            [built, built.with_prompts(told[1])] if isinstance(built, OpenAIJudge) and examples else [built]
+        )
+        with _loop_in_thread() as (loop, thread):
+            try:
+                yield JudgeAtWork(halves, judge, loop, thread)
+            finally:
+                ending = asyncio.run_coroutine_threadsafe(_end_asking(built), loop)
+                while thread.is_alive() and not wait([ending], LOOK_ALIVE_SECONDS).done:
+                    pass
 
 
 @contextmanager

@@ -10,11 +10,11 @@ from evaluation.judging.lexical._overlap import (
     COVERED,
     SUPPORTED,
     Overlap,
-    Part,
     Prepared,
+    Statement,
     overlap,
-    parts,
     prepared,
+    sentences,
 )
 from evaluation.judging.lexical._statements import statements
 from evaluation.judging.protocol import (
@@ -133,7 +133,7 @@ class LexicalJudge:
     def _check(self, claims: Sequence[str], text: Text, weights: Sequence[float]) -> tuple[Verdict, ...]:
         theirs = prepared(text)
         return tuple(
-            verdict_by_rule(claim, text) or _verdict(parts(claim, text.language), theirs, weights)
+            verdict_by_rule(claim, text) or _verdict(sentences(claim, text.language), theirs, weights)
             for claim in claims
         )
 
@@ -156,10 +156,10 @@ def all_of(probabilities: Sequence[float]) -> float:
     return math.sqrt(math.prod(probabilities) * min(probabilities))
 
 
-def _verdict(claim: Sequence[tuple[str, Part]], theirs: Prepared, weights: Sequence[float]) -> Verdict:
+def _verdict(claim: Sequence[tuple[str, Statement]], theirs: Prepared, weights: Sequence[float]) -> Verdict:
     if not claim:
         return Verdict(None, reason=_NO_WORDS_REASON)
-    found = [overlap(sentence, part, theirs) for sentence, part in claim]
+    found = [overlap(*sentence, theirs) for sentence in claim]
     log_odds = [weights[-1] + sum(map(mul, one.features, weights)) for one in found]
     probabilities = [1.0 / (1.0 + math.exp(-each)) for each in log_odds]
     probability = all_of(probabilities) if len(found) > 1 else probabilities[0]
@@ -173,14 +173,11 @@ def _reason(found: Overlap, is_yes: bool) -> str:
     where = f"unit{'s' if len(found.evidence) > 1 else ''} {' and '.join(map(str, found.evidence))}"
     if found.negation_flipped:
         return f"Nearly the same words in {where}, but one denies what the other affirms."
-    if found.opposed and found.evidence:
-        return f"Much of the same in {where}, but with the opposite of: {found.opposed}."
     if not found.missing and not is_yes:
         apart = f"Its words are in {where}, but not said together."
         return apart if found.evidence else "Its words are far apart."
     if not found.missing:
-        what = "Every word is found" if found.is_exact else "Every word, or a related one, is found"
-        return f"{what}, most in {where}." if found.evidence else f"{what}."
+        return f"Every word is found, most in {where}." if found.evidence else "Every word is found."
     named = ", ".join(found.missing[:_MOST_WORDS_NAMED])
     more = len(found.missing) - _MOST_WORDS_NAMED
     listed = f"{named}{f' and {more} more' if more > 0 else ''}"

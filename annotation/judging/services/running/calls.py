@@ -28,12 +28,14 @@ LOOK_AGAIN_SECONDS = 0.05
 KEPT_TRYING_SECONDS = 10.0
 """Writes of answered calls are retried for this time while the database is unavailable."""
 _LARGEST_COUNT = 2**31 - 1
-LONGEST_MODEL = 200
+LONGEST_MODEL, LONGEST_FINISH_REASON = 200, 40
 COLUMNS = (
     *("key", "step", "prompt_version", "request", "reply", "finish_reason"),
     *("prompt_tokens", "completion_tokens", "seconds", "chances"),
 )
 """The columns with the same name in `StoredCall`."""
+LOGGED = ("step", "prompt_version", "finish_reason", "prompt_tokens", "completion_tokens", "seconds")
+"""The columns in the log, without the texts of request and reply."""
 
 logger = structlog.get_logger(__name__)
 
@@ -46,21 +48,15 @@ class RowCallStore:
     expires. Calls of a project's own judge are used only in that project.
     """
 
-    def __init__(self, judge: Judge, *, run: Run | None = None) -> None:
+    def __init__(self, judge: Judge, thread: DatabaseThread, *, run: Run | None = None) -> None:
         self._judge = judge
         self._run_id = None if run is None else run.pk
         self._token = secrets.token_hex(16)
         self._asking: dict[asyncio.Task[object], str] = {}
-        self._thread = DatabaseThread("judge-calls")
-        self._asked = Grouped(self._thread.begin, self._read_or_claim)
-        self._paid = Grouped(self._thread.begin, self._write)
+        self._thread = thread
+        self._asked = Grouped(thread.begin, self._read_or_claim)
+        self._paid = Grouped(thread.begin, self._write)
         self._keeper: asyncio.Task[None] | None = None
-
-    def close(self) -> None:
-        """Release all claims and close the threads and their connections. The store cannot be used again."""
-        if self._keeper is not None:
-            self._thread.begin(lambda: self._own().delete()).result()
-        self._thread.close()
 
     async def get(self, key: str) -> StoredCall | None:
         """Return the stored call with this key; None if the caller must make the call.
@@ -79,21 +75,19 @@ class RowCallStore:
 
     async def put(self, call: StoredCall) -> None:
         """Store a call and end its claim. If the key exists, the stored call is not changed."""
-        self._tell(call)
+        kept = replace(
+            call,
+            key=self._kept_under(call.key),
+            finish_reason=call.finish_reason[:LONGEST_FINISH_REASON],
+            model=call.model[:LONGEST_MODEL],
+            prompt_tokens=min(call.prompt_tokens or 0, _LARGEST_COUNT),
+            completion_tokens=min(call.completion_tokens or 0, _LARGEST_COUNT),
+        )
+        told = {name: getattr(kept, name) for name in LOGGED}
+        logger.info("call answered", judge=self._judge.name, model=kept.model, **told)
         self._asking.pop(_current_task(), None)
         # Store the call even if the task is cancelled, because it is paid for.
-        await self._paid.do_surely(replace(call, key=self._kept_under(call.key)))
-
-    def _tell(self, call: StoredCall) -> None:
-        # Omit the texts of request and reply, which must not get into the log.
-        told = {
-            name: getattr(call, name)
-            for name in COLUMNS
-            if name not in ("key", "request", "reply", "chances")
-        }
-        logger.info(
-            "call answered", judge=self._judge.name, model=call.model[:LONGEST_MODEL], **told | _fitting(call)
-        )
+        await self._paid.do_surely(kept)
 
     def _kept_under(self, key: str) -> str:
         project = self._judge.project_id
@@ -185,8 +179,8 @@ class RowCallStore:
             JudgeCall(
                 judge_id=self._judge.pk,
                 run_id=self._run_id,
-                served_model=call.model[:LONGEST_MODEL],
-                **{column: getattr(call, column) for column in COLUMNS} | _fitting(call),
+                served_model=call.model,
+                **{column: getattr(call, column) for column in COLUMNS},
             )
             for call in calls
         ]
@@ -206,14 +200,6 @@ class RowCallStore:
                 time.sleep(LOOK_AGAIN_SECONDS)
             else:
                 return [None] * len(rows)
-
-
-def _fitting(call: StoredCall) -> dict[str, object]:
-    return {
-        "finish_reason": call.finish_reason[:40],
-        "prompt_tokens": min(call.prompt_tokens or 0, _LARGEST_COUNT),
-        "completion_tokens": min(call.completion_tokens or 0, _LARGEST_COUNT),
-    }
 
 
 def _current_task() -> asyncio.Task[object]:
