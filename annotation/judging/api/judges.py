@@ -1,6 +1,6 @@
 """The API of judges: list, show, add and change.
 
-Addresses are shown only to people who may start runs, and names of key variables only for the project's own judges.
+Addresses are shown only to people who may start runs, and names of key variables to nobody.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 MOST_MEMBERS = 20
-
+OWN_PROFILE = tuple(each for each in PROFILE if each not in ("kind", "api_key_env"))
+"""The columns of a project's own judge that can be changed; only administrators choose a key of the environment."""
 
 JudgeRow = shape_of(JUDGES, "JudgeRow")
 
@@ -53,7 +54,7 @@ class JudgeProfile(serializers.ModelSerializer[Judge]):
 
     class Meta:
         model = Judge
-        fields: tuple[str, ...] = (*(each for each in PROFILE if each != "kind"), "members", "api_key")
+        fields: tuple[str, ...] = (*OWN_PROFILE, "members", "api_key")
         validators = ()
 
 
@@ -70,7 +71,6 @@ class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):  # type: ignore
     has_key = serializers.BooleanField(
         source="sealed_key", read_only=True, help_text="Whether an API key is stored for it."
     )
-    api_key_env = serializers.SerializerMethodField(help_text="Empty without a key and for shared judges.")
     served_models = serializers.SerializerMethodField(help_text="Models that its server named, oldest first.")
     reply_format = serializers.ChoiceField(choices=Judge.ReplyFormat.choices, allow_blank=True)
     refused_parameters = serializers.ListField(
@@ -82,7 +82,8 @@ class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):  # type: ignore
         model = Judge
         fields = (
             "id",
-            *PROFILE,
+            *OWN_PROFILE,
+            "kind",
             "has_key",
             "is_deciding",
             "is_shared",
@@ -94,9 +95,6 @@ class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):  # type: ignore
             "addresses",
         )
         read_only_fields = fields
-
-    def get_api_key_env(self, judge: Judge) -> str:
-        return "" if judge.project_id is None else judge.api_key_env
 
     def get_served_models(self, judge: Judge) -> list[str]:
         return served_models(judge)

@@ -7,7 +7,7 @@ import hashlib
 import os
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -48,7 +48,6 @@ from evaluation.judging.protocol import Judge as AnsweringJudge
 LEXICAL = "lexical"
 SIGNATURE_KEPT = 200
 DIGEST_KEPT = 16
-LOOK_ALIVE_SECONDS = 1.0
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _PORTS = {"http": 80, "https": 443}
 
@@ -184,7 +183,6 @@ class JudgeAtWork:
     halves: Sequence[AnsweringJudge]
     row: Judge
     loop: asyncio.AbstractEventLoop
-    thread: threading.Thread
 
     @property
     def judge(self) -> AnsweringJudge:
@@ -200,11 +198,6 @@ class JudgeAtWork:
         None if the run repeats no questions.
         """
         return self.judge_of(document_set).again(run.public_id) if run.repeat_share else None
-
-    def require_asking(self) -> None:
-        """Raise RuntimeError if the thread that asks has died, because open questions would never be answered."""
-        if not self.thread.is_alive():
-            raise RuntimeError(f"The thread that asks the judge {self.row.name} has died")
 
     def begin(self, question: Coroutine[Any, Any, JudgeReply]) -> Future[JudgeReply]:
         """Start asking a question, and return at once."""
@@ -241,22 +234,20 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
         halves = (
             [built, built.with_prompts(told[1])] if isinstance(built, OpenAIJudge) and examples else [built]
         )
-        with _loop_in_thread() as (loop, thread):
+        with _loop_in_thread() as loop:
             try:
-                yield JudgeAtWork(halves, judge, loop, thread)
+                yield JudgeAtWork(halves, judge, loop)
             finally:
-                ending = asyncio.run_coroutine_threadsafe(_end_asking(built), loop)
-                while thread.is_alive() and not wait([ending], LOOK_ALIVE_SECONDS).done:
-                    pass
+                asyncio.run_coroutine_threadsafe(_end_asking(built), loop).result()
 
 
 @contextmanager
-def _loop_in_thread() -> Iterator[tuple[asyncio.AbstractEventLoop, threading.Thread]]:
+def _loop_in_thread() -> Iterator[asyncio.AbstractEventLoop]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="judge-loop", daemon=True)
     thread.start()
     try:
-        yield loop, thread
+        yield loop
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
