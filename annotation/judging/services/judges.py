@@ -327,9 +327,11 @@ def key_fault(variable: str, url: str) -> str:
     """The reason why the key in this environment variable may not be sent to this base URL; "" if it may."""
     if not variable or is_allowed_url(url, settings.COVERDICT_JUDGE_KEYS.get(variable, [])):
         return ""
+    # Omit a value that is no name, because it may be a pasted key.
+    name = variable if variable.isidentifier() and variable.isupper() else "this variable"
     return (
-        f"The key in {variable} may not be sent to {url}. The administrator of this installation can bind it to that "
-        f"address: COVERDICT_JUDGE_KEYS={variable}={url}"
+        f"The key in {name} may not be sent to {url}. The administrator of this installation can bind a variable to "
+        f"that address: COVERDICT_JUDGE_KEYS=NAME={url}"
     )
 
 

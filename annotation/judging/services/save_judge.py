@@ -75,12 +75,10 @@ def add_judge(
 
     `profile` has columns of `PROFILE`. `members` are the judges of a panel, and `prompts` are versions of the project's
     prompts. `api_key` is stored encrypted. Raises Invalid with the first of `profile_faults`, Conflict (code
-    `name_taken`) if a judge with this name was created meanwhile, and the NotAllowed of `require_key`.
+    `name_taken`) if a judge with this name was created meanwhile, and NotAllowed for a key unless an owner enters it.
     """
-    _require(project, by)
-    judge = Judge(project=project)
-    require_key(judge, by, api_key, profile)
-    judge = as_changed(judge, profile, api_key)
+    _require(project, by, api_key)
+    judge = as_changed(Judge(project=project), profile, api_key)
     _save(judge, members, prompts)
     _log_added(judge, by)
     return judge
@@ -120,9 +118,8 @@ def change_judge(
     Raises the Invalid and NotAllowed of `add_judge`. Raises Conflict (code `judge_used`) if the name, kind or model
     changes and the judge has answered.
     """
-    _require(judge.project, by)
+    _require(judge.project, by, api_key)
     judge = Judge.objects.select_for_update(of=("self",)).select_related("project").get(pk=judge.pk)
-    require_key(judge, by, api_key, changes)
     wanted = as_changed(judge, changes, api_key)
     moved: dict[str, object] = {
         name: [before, after]
@@ -197,32 +194,20 @@ def as_changed(judge: Judge, changes: Mapping[str, object], api_key: str | None 
         if name not in PROFILE:
             raise Invalid(f"A judge has no {name!r}.", field=name)
         setattr(wanted, name, value)
+    if wanted.project is not None and wanted.api_key_env not in ("", judge.api_key_env):
+        told = "Only a shared judge takes its key from the environment. An owner of the project enters a key instead."
+        raise Invalid(told, field="api_key_env", code="invalid_judge")
     if api_key:
         if wanted.project is None or wanted.kind != Judge.Kind.OPENAI:
             told = "Only a project's own OpenAI-compatible judge stores a key."
             raise Invalid(told, field="api_key", code="invalid_judge")
-        if wanted.api_key_env:
-            told = "Enter a key or choose one of the environment, not both."
-            raise Invalid(told, field="api_key", code="invalid_judge")
         if len(api_key) > LONGEST_KEY or not api_key.isascii() or not api_key.isprintable() or " " in api_key:
             told = f"An API key has at most {LONGEST_KEY} letters, digits and signs, and no spaces."
             raise Invalid(told, field="api_key", code="invalid_judge")
-        wanted.sealed_key = sealed_key(api_key, address_of(wanted))
-    elif api_key == "" or wanted.api_key_env or not is_same_server(address_of(judge), address_of(wanted)):
+        wanted.sealed_key, wanted.api_key_env = sealed_key(api_key, address_of(wanted)), ""
+    elif api_key == "" or not is_same_server(address_of(judge), address_of(wanted)):
         wanted.sealed_key = ""
     return wanted
-
-
-def require_key(judge: Judge, by: User | None, api_key: str | None, changes: Mapping[str, object]) -> None:
-    """Raise NotAllowed unless the person may enter this key (owners) or choose this variable (administrators)."""
-    if api_key is not None and judge.project is not None:
-        require(by, judge.project, Verb.SET_KEYS)
-    variable = changes.get("api_key_env")
-    if variable and variable != judge.api_key_env and by is not None and not by.is_superuser:
-        told = (
-            "Only administrators can choose a key of the environment. An owner of the project can enter a key"
-        )
-        raise NotAllowed(f"{told} instead.", code="key_of_environment")
 
 
 def profile_faults(
@@ -277,15 +262,7 @@ def _server_faults(judge: Judge) -> Iterator[tuple[str, str]]:
         yield "model", "Name the model at the provider."
     if refused := url_fault(address_of(judge)):
         yield "base_url", refused
-    key = judge.api_key_env
-    # Omit the value from the message, because it may be a pasted key.
-    if key and not (key.isidentifier() and key.isupper()):
-        yield (
-            "api_key_env",
-            "This is not the name of an environment variable, such as OPENAI_API_KEY. Enter a key in the field API "
-            "key.",
-        )
-    elif not refused and (fault := key_fault(key, address_of(judge))):
+    elif fault := key_fault(judge.api_key_env, address_of(judge)):
         yield "api_key_env", fault
 
 
@@ -308,9 +285,9 @@ def _member_faults(judge: Judge, members: Sequence[Judge]) -> Iterator[tuple[str
         )
 
 
-def _require(project: Project | None, by: User | None) -> None:
+def _require(project: Project | None, by: User | None, api_key: str | None = None) -> None:
     if project is not None:
-        require(by, project, Verb.CHANGE_PROJECT)
+        require(by, project, Verb.CHANGE_PROJECT if api_key is None else Verb.SET_KEYS)
     elif by is not None and not by.is_superuser:
         told = (
             "This judge is shared by all projects, so only administrators can change it. Add a judge to this"

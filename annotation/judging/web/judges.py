@@ -136,14 +136,6 @@ class ProfileForm(JudgeModelForm):
         chosen = {name: list(cleaned.get(name) or ()) for name in CHOSEN}
         return {**typed, **chosen, "api_key": _key_of(cleaned)}
 
-    @property
-    def plain(self) -> list[Any]:
-        return [field for field in self if field.name not in ADVANCED]
-
-    @property
-    def advanced(self) -> list[Any]:
-        return [field for field in self if field.name in ADVANCED]
-
     def _post_clean(self) -> None:
         """Skip the checks of the model, because the service has checked everything already."""
 
@@ -224,6 +216,7 @@ def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpRe
         "provider": request.GET.get("provider", "OpenAI"),
         "hint": _provider(request).get("hint", ""),
         "is_used": is_used(row),
+        "advanced": ADVANCED,
         "may_save": any(not field.field.disabled for field in form),
         "served_models": [] if row._state.adding else served_models(row),
     }

@@ -7,7 +7,7 @@ continues; unscored checks are asked again.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import replace
@@ -274,52 +274,56 @@ class RowDesk:
         return asked.rating(criteria, reference.text if reference else None)
 
     async def keep(self, summary: Summary, answers: Answers) -> None:
-        judged, rows, aligned = self._judged[summary.pk], self._asked[summary.pk], answers.aligned
+        judged, aligned = self._judged[summary.pk], answers.aligned
         piece = self._piece(summary)
         if isinstance(aligned, UnusableReply):
             self._note_bare(summary, aligned)
         if failures := [each for each in answers.failures if not isinstance(each, UnusableReply)]:
             self._failures += failures
             judged.is_incomplete = True
-        if not isinstance(answers.covered, JudgeError | None):
-            covered, topics = answers.covered, answers.asked.cover.topics
-            judged.answers |= _located(rows.claims, covered.claims, piece)
-            judged.answers |= _located(rows.questions, covered.questions, piece)
-            if topics:
-                least = self._texts.project.least_scored
-                labels = [answer.label for answer in covered.topics]
-                why = next((answer.reason for answer in covered.topics if answer.reason), "")
-                judged.ratings[TOPICS] = Rating(
-                    *explained_topics(topics, labels, least_scored=least, why=why)
-                )
-        judged.ratings |= {name: piece.placed(rating) for name, rating in answers.ratings.items()}
-        if not isinstance(answers.own, JudgeError | None):
-            judged.answers |= self._supported(rows.own, answers.own)
         if not isinstance(aligned, JudgeError | None):
             claims: list[ExtractedClaim] = [each.claim for each in aligned]
             await self._do("claims", [FoundClaims(owner_of(summary), piece, claims)])
-            kept = self._own_claims(summary)
-            # Use the verdicts only if our claims were stored; claims of another worker are checked in the next round.
-            if [claim.text for claim in kept] == [claim.text for claim in claims]:
-                judged.answers |= self._supported(kept, [each.verdict for each in aligned])
+        judged.answers |= {row.pk: said for row, said in self._pairs(summary, answers)}
+        judged.ratings |= {name: piece.placed(rating) for name, rating in answers.ratings.items()}
+        if isinstance(answers.covered, CoverReading) and (topics := answers.asked.cover.topics):
+            least = self._texts.project.least_scored
+            labels = [answer.label for answer in answers.covered.topics]
+            why = next((answer.reason for answer in answers.covered.topics if answer.reason), "")
+            judged.ratings[TOPICS] = Rating(*explained_topics(topics, labels, least_scored=least, why=why))
+
+    def _pairs(self, summary: Summary, answers: Answers) -> Iterator[tuple[Claim, Answer]]:
+        """Pair the claims and questions of a request with their answers, whose evidence is given by rows.
+
+        Of the claims that the judge extracted, those that are stored are paired: another worker may have stored others,
+        which are checked in the next round.
+        """
+        rows, piece = self._asked[summary.pk], self._piece(summary)
+        if isinstance(answers.covered, CoverReading):
+            said = (*answers.covered.claims, *answers.covered.questions)
+            for row, answer in zip((*rows.claims, *rows.questions), said, strict=True):
+                yield row, piece.placed(answer)
+        supported: list[tuple[Claim, Answer]] = []
+        if not isinstance(answers.own, JudgeError | None):
+            supported += zip(rows.own, answers.own, strict=True)
+        if not isinstance(answers.aligned, JudgeError | None):
+            by_text = {each.claim.text: each.verdict for each in answers.aligned}
+            supported += [
+                (row, by_text[row.text]) for row in self._own_claims(summary) if row.text in by_text
+            ]
+        for row, answer in supported:
+            is_blank = self.source.text.is_blank
+            yield row, Answer(None, reason=NO_SOURCE) if is_blank else self.source.placed(answer)
 
     async def repeat(self, summary: Summary, first: Answers) -> None:
         """Ask about a random share of summaries again, ignoring stored calls, and keep the labels of equal claims."""
         if self._again is None or not self._repeats(summary.pk) or self._judged[summary.pk].is_incomplete:
             return
-        judged, rows = self._judged[summary.pk], self._asked[summary.pk]
         second = await ask(self._again, first.asked)
         self._failures += [each for each in second.failures if not isinstance(each, UnusableReply)]
-        pairs: list[tuple[Claim, Answer]] = []
-        if isinstance(second.covered, CoverReading):
-            pairs += zip(rows.claims, second.covered.claims, strict=True)
-            pairs += zip(rows.questions, second.covered.questions, strict=True)
-        if not isinstance(second.own, JudgeError | None):
-            pairs += zip(rows.own, second.own, strict=True)
-        if not isinstance(second.aligned, JudgeError | None):
-            by_text = {each.claim.text: each.verdict for each in second.aligned}
-            pairs += [(row, by_text[row.text]) for row in self._own_claims(summary) if row.text in by_text]
-        judged.repeated |= {row.pk: answer.label for row, answer in pairs if answer.label is not None}
+        self._judged[summary.pk].repeated |= {
+            row.pk: answer.label for row, answer in self._pairs(summary, second) if answer.label is not None
+        }
 
     async def end(self, summary: Summary) -> None:
         judged = self._judged.pop(summary.pk)
@@ -345,11 +349,6 @@ class RowDesk:
         """
         run = self.turn.run
         return random.Random(f"{run.public_id} {summary}").random() < (run.repeat_share or 0.0)
-
-    def _supported(self, claims: Sequence[Claim], answers: Sequence[Answer]) -> dict[int, Answer]:
-        if self.source.text.is_blank:
-            answers = [Answer(None, reason=NO_SOURCE)] * len(claims)
-        return _located(claims, answers, self.source)
 
     def _needs_alignment(self, summary: Summary) -> bool:
         """True if no claims were extracted from the summary, or if the request that extracted them must be repeated.
@@ -436,10 +435,6 @@ class RowDesk:
 def document_set_of(claimed: Claimed) -> DocumentSet:
     assert claimed.job.document_set is not None, "a job of a run"
     return claimed.job.document_set
-
-
-def _located(rows: Sequence[Claim], answers: Sequence[Answer], piece: TextToJudge) -> dict[int, Answer]:
-    return {row.pk: piece.placed(answer) for row, answer in zip(rows, answers, strict=True)}
 
 
 def _named(summary: Summary) -> str:
