@@ -10,7 +10,6 @@ import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from datetime import datetime
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
@@ -146,34 +145,26 @@ def change_judge(
 
 
 @transaction.atomic
-def archive_judge(*, judge: Judge, by: User | None) -> Judge:
-    """Archive the judge: runs cannot use it, its stored key is deleted, and its answers stay. Idempotent.
+def archive_judge(*, judge: Judge, by: User | None, restore: bool = False) -> Judge:
+    """Archive or restore the judge. Idempotent.
+
+    Runs cannot use an archived judge; its stored key is deleted, and its answers stay.
 
     Raises Conflict if it is the deciding judge of a project (code `judge_decides`) or has an active run (`run_active`).
     """
     _require(judge.project, by)
+    judge = Judge.objects.select_for_update(of=("self",)).select_related("project").get(pk=judge.pk)
+    if (judge.archived_at is None) == restore:
+        return judge
     if judge.deciding_in.exists():
         raise Conflict(
             f"The verdicts of {judge.name} decide. Choose another deciding judge first.", code="judge_decides"
         )
     if Run.objects.filter(judge=judge, state=Run.State.ACTIVE).exists():
         raise Conflict(f"{judge.name} is running. Wait for the run to end, or cancel it.", code="run_active")
-    return _set_archived(judge, by, timezone.now())
-
-
-@transaction.atomic
-def restore_judge(*, judge: Judge, by: User | None) -> Judge:
-    """Restore an archived judge. Idempotent."""
-    return _set_archived(judge, by, None)
-
-
-def _set_archived(judge: Judge, by: User | None, at: datetime | None) -> Judge:
-    _require(judge.project, by)
-    judge = Judge.objects.select_for_update(of=("self",)).select_related("project").get(pk=judge.pk)
-    if (judge.archived_at is None) != (at is None):
-        judge.archived_at, judge.sealed_key = at, ""
-        judge.save(update_fields=["archived_at", "sealed_key"])
-        _log(judge, by, "restore judge" if at is None else "archive judge", {})
+    judge.archived_at, judge.sealed_key = None if restore else timezone.now(), ""
+    judge.save(update_fields=["archived_at", "sealed_key"])
+    _log(judge, by, "restore judge" if restore else "archive judge", {})
     return judge
 
 

@@ -29,7 +29,6 @@ from annotation.judging.services.save_judge import (
     change_judge,
     is_used,
     profile_faults,
-    restore_judge,
 )
 from annotation.judging.services.servers import allowed_urls
 from annotation.models import Judge, Project, PromptVersion
@@ -163,22 +162,19 @@ def add(request: Request, slug: str) -> HttpResponse:
     judge = Judge(project=room.project, kind=kind)
     if kind == Judge.Kind.OPENAI:
         judge.base_url, judge.model = _provider(request)["base_url"], _provider(request)["model"]
-    form = _profile_form(request, room, judge)
-    return _form(request, room, Judge(project=room.project, kind=kind), form)
+    return _form(request, room, judge)
 
 
 @screen("GET", "POST")
 def judge(request: Request, slug: str, judge_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="judges")
-    row = _judge(room, judge_id)
-    return _form(request, room, row, _profile_form(request, room, _judge(room, judge_id)))
+    return _form(request, room, _judge(room, judge_id))
 
 
 @screen("POST")
 def archive(request: Request, slug: str, judge_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="judges")
-    act = restore_judge if "restore" in request.POST else archive_judge
-    act(judge=_judge(room, judge_id), by=request.user)
+    archive_judge(judge=_judge(room, judge_id), by=request.user, restore="restore" in request.POST)
     return redirect("judges", slug=slug)
 
 
@@ -197,16 +193,13 @@ def _onwards(project: Project) -> HttpResponse:
     return redirect("runs" if is_ready else "judges", slug=project.slug)
 
 
-def _profile_form(request: Request, room: Room, row: Judge) -> ProfileForm:
-    return ProfileForm(
+def _form(request: Request, room: Room, row: Judge) -> HttpResponse:
+    form = ProfileForm(
         request.POST or None,
         instance=row,
         may_set_keys=Verb.SET_KEYS in room.verbs,
         is_administrator=request.user.is_superuser,
     )
-
-
-def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpResponse:
     context: dict[str, object] = {
         "room": room,
         "judge": row,

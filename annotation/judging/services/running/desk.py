@@ -124,8 +124,9 @@ class RowDesk:
 
     def require_whole(self) -> None:
         """Raise the failure of the set, if any; prefer one that would stop all sets. Answers are kept."""
-        final = [each for each in self._failures if isinstance(each, JudgeRefused | BudgetSpent)]
-        for failure in [*final, *self._failures]:
+        for failure in sorted(
+            self._failures, key=lambda each: not isinstance(each, JudgeRefused | BudgetSpent)
+        ):
             raise failure
         bare = [
             f"No claims could be extracted from {', '.join(sorted(texts))}. {why}"

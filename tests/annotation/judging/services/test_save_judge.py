@@ -14,7 +14,6 @@ from annotation.judging.services.save_judge import (
     archive_judge,
     change_judge,
     copy_judge,
-    restore_judge,
 )
 from annotation.judging.services.start_run import start_run
 from annotation.models import Event, Judge, JudgeCall, Run
@@ -298,7 +297,7 @@ def test_the_archive_takes_a_judge_out_of_use_and_gives_it_back(world: World) ->
     judge = archive_judge(judge=judge, by=world.olga)
     with pytest.raises(Invalid, match="archived"):
         start_run(project=world.project, judge=judge, by=world.olga)
-    judge = restore_judge(judge=judge, by=world.olga)
+    judge = archive_judge(judge=judge, by=world.olga, restore=True)
     let_decide(project=world.project, judge=judge, by=world.olga)
     with pytest.raises(Conflict, match="Choose another deciding judge first"):
         archive_judge(judge=judge, by=world.olga)
