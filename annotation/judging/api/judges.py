@@ -18,8 +18,8 @@ from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.lists import Viewer
 from annotation.core.permissions import Verb, verbs_in
-from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import JUDGES, judges_of, members_of, served_models
+from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.save_judge import LONGEST_KEY, PROFILE, add_judge, change_judge
 from annotation.models import Judge, Project
 
@@ -156,15 +156,10 @@ def _judge(project: Project, public_id: str) -> Judge:
 
 
 def _told(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Replace the members in the profile by their rows. Raises Invalid for an unknown judge."""
-    told = dict(given)
-    if "members" in told:
-        rows = {judge.name: judge for judge in judges_of(project).filter(name__in=told["members"])}
-        missing = [name for name in told["members"] if name not in rows]
-        if missing:
-            raise Invalid(f"There is no judge {missing[0]!r}.", field="members", code="invalid_judge")
-        told["members"] = list(rows.values())
-    return told
+    """Replace the members in the profile by their rows."""
+    if "members" not in given:
+        return dict(given)
+    return {**given, "members": [judge_by_name(name, project) for name in given["members"]]}
 
 
 def _shown(person: User, project: Project, judge: Judge, code: int = status.HTTP_200_OK) -> Response:

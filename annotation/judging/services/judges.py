@@ -149,17 +149,12 @@ def build(
 def _limits(judge: Judge) -> Limits:
     """This process's share of the judge's limits, which are divided by the number of workers."""
     workers = max(1, workers_alive())
-
-    def part(limit: int) -> int:
-        return max(1, limit // workers)
-
+    shared = {name: getattr(judge, name) for name in ("concurrency", "calls_per_minute", "tokens_per_minute")}
     return Limits(
-        concurrency=part(judge.concurrency),
         timeout_seconds=judge.timeout_seconds,
         max_tokens=judge.max_tokens,
-        calls_per_minute=judge.calls_per_minute and part(judge.calls_per_minute),
-        tokens_per_minute=judge.tokens_per_minute and part(judge.tokens_per_minute),
         context_tokens=judge.context_tokens,
+        **{name: limit and max(1, limit // workers) for name, limit in shared.items()},
     )
 
 

@@ -66,7 +66,7 @@ class LexicalJudge:
     kind = "lexical"
     name = "lexical"
     signature = f"lexical:{VERSION}"
-    concurrency = 1
+    concurrency = 25
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
         """Return the requested claims, topics, and questions with their answers."""

@@ -97,7 +97,7 @@ class RowCallStore:
         logger.info("call answered", judge=self._judge.name, model=kept.model, **told)
         self._claimed.discard(kept.key)
         # Store the call even if the task is cancelled, because it is paid for.
-        await self._paid.do_surely(kept)
+        await self._paid.do(kept, surely=True)
 
     def _kept_under(self, key: str) -> str:
         project = self._judge.project_id

@@ -68,7 +68,7 @@ class RunBudget:
 
     async def settle(self, reserved: float, cost: float) -> None:
         """Replace a reservation by the actual cost, even if the task is cancelled."""
-        await self._settling.do_surely((reserved, cost))
+        await self._settling.do((reserved, cost), surely=True)
 
     def _settle(self, bills: Sequence[tuple[float, float]]) -> list[None]:
         held = sum(reserved for reserved, _ in bills) if self._has_cap else 0.0

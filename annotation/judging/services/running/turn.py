@@ -31,7 +31,7 @@ from annotation.judging.services.running.claims import ActiveClaims, Owner, keep
 from annotation.judging.services.running.database_thread import Grouped
 from annotation.judging.services.running.desk import Batch, Due, RowDesk
 from annotation.judging.services.running.questions import ActiveQuestions
-from annotation.models import Job, Judge, Run, Summary
+from annotation.models import Job, Run, Summary
 from annotation.scoring.rescore import rescore_now
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, JudgeSettings, JudgeUnavailable
 from evaluation.judging.orchestration import chunks, judge_texts
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 TURN_SECONDS = 20.0
 """After these seconds, another waiting run has its turn, and the judge is read again."""
 CHECKS_A_TRANSACTION = 100
-OFFLINE_SETS_AT_ONCE = 50
-OFFLINE_SUMMARIES_AT_ONCE = 10
 UNAVAILABLE_IN_A_ROW = 10
 """The number of consecutive document sets without a reply after which the server counts as unavailable."""
 LOOK_SECONDS = 1.0
@@ -105,17 +103,15 @@ class Turn:
         self._unavailable_in_a_row = 0
         self._stop: tuple[RowDesk, BaseException] | None = None
         self._is_without_use = False
-        is_offline = judge.row.kind == Judge.Kind.LEXICAL
-        # Work on twice as many sets as there are simultaneous calls, so that calls continue while answers are written.
-        self._sets_at_once = OFFLINE_SETS_AT_ONCE if is_offline else 2 * judge.judge.concurrency
-        self._summaries_at_once = OFFLINE_SUMMARIES_AT_ONCE if is_offline else 2 * judge.row.concurrency
+        # Work on twice as many texts as there are simultaneous calls, so that calls continue while answers are written.
+        self._at_once = 2 * judge.judge.concurrency
 
     # Taking work
 
     def pull(self, *, most: int | None, is_stopping: Callable[[], bool]) -> bool:
         """Take and do jobs until none is waiting or the turn ends. Returns False if the server is unavailable."""
         end = time.monotonic() + TURN_SECONDS
-        room = self._sets_at_once if most is None else most
+        room = self._at_once if most is None else most
         is_more = True
         while True:
             is_open = is_more and time.monotonic() < end and not is_stopping() and not self._is_over
@@ -170,7 +166,7 @@ class Turn:
         self._ended.begin((desk, task))
 
     async def _work(self, desk: RowDesk) -> None:
-        await judge_texts(desk.judge, desk, at_once=self._summaries_at_once, repeat=desk.repeat)
+        await judge_texts(desk.judge, desk, at_once=self._at_once, repeat=desk.repeat)
         desk.require_whole()
 
     # Database work, in this thread
@@ -195,16 +191,17 @@ class Turn:
         outcomes: list[Any] = [jobs.StoppedJob()] * len(due)
         # Sort, so that two workers cannot deadlock.
         places = sorted(range(len(due)), key=lambda place: due[place][0].document_set.pk)
-        for some in chunks(places, len(due), CHECKS_A_TRANSACTION, lambda place: _checks(due[place])):
+        waiting = chunks(places, len(due), CHECKS_A_TRANSACTION, lambda place: _checks(due[place]))
+        while waiting:
+            some = waiting.pop(0)
             try:
                 self._transaction(act, due, some, outcomes)
-            except Error:
-                logger.warning("A group is written one by one", exc_info=True)
-                for place in some:
-                    try:
-                        self._transaction(act, due, [place], outcomes)
-                    except Error as failure:
-                        outcomes[place] = failure
+            except Error as failure:
+                if len(some) == 1:
+                    outcomes[some[0]] = failure
+                else:
+                    logger.warning("A group is written one by one", exc_info=True)
+                    waiting += [[place] for place in some]
         return outcomes
 
     def _transaction(self, act: _Act, due: Sequence[Due], places: Sequence[int], outcomes: list[Any]) -> None:
