@@ -50,7 +50,7 @@ CHOSEN = ("members", "prompts")
 OF_PANEL = ("members", "ask_next_below")
 ADVANCED = (*PRICES, *LIMITS, "custom_instruction", "prompts")
 """The advanced fields, which are folded."""
-FIELDS = {
+FIELDS: dict[str, set[str]] = {
     Judge.Kind.OPENAI: {"name", "model", "base_url", *ADVANCED},
     Judge.Kind.PANEL: {"name", *OF_PANEL},
     Judge.Kind.LEXICAL: {"name"},

@@ -67,7 +67,8 @@ class Batch:
         self.texts = TextsToJudge(sets, project, turn.only)
         summaries = [summary for each in sets for summary in self.texts.summaries[each.pk]]
         references = [reference for each in sets for reference in self.texts.references(each.pk)]
-        owners = [owner_of(one) for one in (*summaries, *references, *sets)]
+        owners: list[Owner] = [(one.pk, None) for one in (*summaries, *references)]
+        owners += [(None, one.pk) for one in sets]
         for owner in owners:
             turn.claims.pop(owner, None)
         turn.claims |= active_claims(owners)
