@@ -6,6 +6,7 @@ has the rules for profiles: the page, the API and the admin use `profile_faults`
 
 from __future__ import annotations
 
+import logging
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +27,8 @@ from annotation.models import Judge, JudgeCall, JudgeExamples, Project, PromptVe
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+
+logger = logging.getLogger(__name__)
 
 PER_MINUTE = ("calls_per_minute", "tokens_per_minute")
 LIMITS = (
@@ -306,6 +309,8 @@ def _log_added(judge: Judge, by: User | None) -> None:
 
 
 def _log(judge: Judge, by: User | None, verb: str, data: Mapping[str, object]) -> None:
-    # Log only changes of a project's judge; shared judges are in no project's log, and the admin logs their changes.
     if judge.project is not None:
         log(project=judge.project, actor=by, verb=verb, target=judge, data={"judge": judge.name, **data})
+    else:
+        # A shared judge is in no project's log.
+        logger.info("%s: %s by %s", verb.capitalize(), judge.name, by.username if by else "the operator")

@@ -162,6 +162,22 @@ def test_a_shared_judge_is_shown_and_tested_and_not_changed(
     assert mona.post(page, {"act": "save", "name": "mine-now"}).status_code == 403
 
 
+def test_an_administrator_changes_a_shared_judge_but_not_the_built_in_one(
+    world: World, signed_in: Callable[[User], Client], llm_server: LLMServer
+) -> None:
+    world.olga.is_superuser = True
+    world.olga.save()
+    olga = signed_in(world.olga)
+    shared = Judge.objects.create(name="remote", kind="openai", model="m", base_url=llm_server.base_url)
+    typed = {**profile(llm_server, name="remote", model="m"), "act": "save"}
+    assert olga.post(f"{AT}{shared.public_id}/", typed).status_code == 302
+    shared.refresh_from_db()
+    assert (shared.project, shared.completion_price) == (None, 8.0)
+    olga.post(f"{AT}{world.judge.public_id}/", {"name": "mine-now", "act": "save"})
+    world.judge.refresh_from_db()
+    assert world.judge.name == "lexical"
+
+
 def test_addresses_are_told_to_those_who_may_run_judges(
     world: World, signed_in: Callable[[User], Client], llm_server: LLMServer
 ) -> None:
