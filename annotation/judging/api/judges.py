@@ -18,6 +18,7 @@ from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.lists import Viewer
 from annotation.core.permissions import Verb, verbs_in
+from annotation.core.refusals import Invalid, NotFound
 from annotation.judging.queries.judges import JUDGES, judges_of, members_of, served_models
 from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.save_judge import LONGEST_KEY, PROFILE, add_judge, change_judge
@@ -155,11 +156,19 @@ def _judge(project: Project, public_id: str) -> Judge:
     return only(judges_of(project).select_related("project"), public_id, "judge")
 
 
+def named_judge(name: str, project: Project, field: str) -> Judge:
+    """Return the judge that this field of a body names. Raises Invalid and not NotFound, because the address exists."""
+    try:
+        return judge_by_name(name, project)
+    except NotFound as refusal:
+        raise Invalid(refusal.message, field=field, code=refusal.code) from refusal
+
+
 def _told(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
     """Replace the members in the profile by their rows."""
     if "members" not in given:
         return dict(given)
-    return {**given, "members": [judge_by_name(name, project) for name in given["members"]]}
+    return {**given, "members": [named_judge(name, project, "members") for name in given["members"]]}
 
 
 def _shown(person: User, project: Project, judge: Judge, code: int = status.HTTP_200_OK) -> Response:

@@ -13,8 +13,8 @@ from annotation.api.fields import FactsField
 from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
+from annotation.judging.api.judges import named_judge
 from annotation.judging.queries.runs import RUNS, RunProgress, is_worker_alive, run_progress, runs_of
-from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
 from annotation.models import Run
 from annotation.models.run import MOST_QUESTIONS_MADE
@@ -89,7 +89,7 @@ class Runs(ApiView):
         wanted = self.body(NewRun)
         run = start_run(
             project=project,
-            judge=judge_by_name(wanted["judge"], project),
+            judge=named_judge(wanted["judge"], project, "judge"),
             metrics=wanted.get("metrics", project.usual_metrics),
             n_questions=wanted["n_questions"],
             max_cost=wanted["max_cost"],

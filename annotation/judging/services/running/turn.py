@@ -191,17 +191,16 @@ class Turn:
         outcomes: list[Any] = [jobs.StoppedJob()] * len(due)
         # Sort, so that two workers cannot deadlock.
         places = sorted(range(len(due)), key=lambda place: due[place][0].document_set.pk)
-        waiting = chunks(places, len(due), CHECKS_A_TRANSACTION, lambda place: _checks(due[place]))
-        while waiting:
-            some = waiting.pop(0)
+        for some in chunks(places, len(due), CHECKS_A_TRANSACTION, lambda place: _checks(due[place])):
             try:
                 self._transaction(act, due, some, outcomes)
-            except Error as failure:
-                if len(some) == 1:
-                    outcomes[some[0]] = failure
-                else:
-                    logger.warning("A group is written one by one", exc_info=True)
-                    waiting += [[place] for place in some]
+            except Error:
+                logger.warning("A group is written one by one", exc_info=True)
+                for place in some:
+                    try:
+                        self._transaction(act, due, [place], outcomes)
+                    except Error as failure:
+                        outcomes[place] = failure
         return outcomes
 
     def _transaction(self, act: _Act, due: Sequence[Due], places: Sequence[int], outcomes: list[Any]) -> None:

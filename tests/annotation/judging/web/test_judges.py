@@ -23,7 +23,6 @@ def profile(server: LLMServer, **changes: str) -> dict[str, str]:
         "name": "mine",
         "model": "scripted",
         "base_url": server.base_url,
-        "api_key_env": "",
         "prompt_price": "2",
         "completion_price": "8",
         "temperature": "0",
@@ -174,8 +173,7 @@ def test_an_administrator_changes_a_shared_judge_but_not_the_built_in_one(
     shared.refresh_from_db()
     assert (shared.project, shared.completion_price) == (None, 8.0)
     olga.post(f"{AT}{world.judge.public_id}/", {"name": "mine-now", "act": "save"})
-    world.judge.refresh_from_db()
-    assert world.judge.name == "lexical"
+    assert Judge.objects.get(pk=world.judge.pk).name == "lexical"
 
 
 def test_addresses_are_told_to_those_who_may_run_judges(

