@@ -211,7 +211,8 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
             require_of(judge, run.project)
         except Refusal as refusal:
             raise JudgeSettings(refusal.message) from refusal
-    with closing(DatabaseThread("judge-rows")) as rows:
+    # Money waits for no stored call, so it has a thread of its own.
+    with closing(DatabaseThread("judge-rows")) as rows, closing(DatabaseThread("run-budget")) as money:
 
         def remember(*found: Any) -> None:
             # Do not wait for this, because after a failure the next worker finds the values again.
@@ -223,7 +224,7 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
             judge,
             store_of=lambda member: RowCallStore(member, rows, run=run),
             remember=remember,
-            budget=None if run is None else RunBudget(run, rows),
+            budget=None if run is None else RunBudget(run, money),
             told=told[0],
         )
         halves = (

@@ -412,6 +412,8 @@ class RowDesk:
 
     def _uncomputed(self, summary: Summary) -> dict[str, Callable[[], tuple[float | None, str]]]:
         """The scores of the run that are not stored and can be computed, each with its computation."""
+        if self._parts.isdisjoint(("completeness", "redundancy")):
+            return {}
         text, source, language = self._piece(summary).text.text, self.source.text, self.document_set.language
         can_be: dict[str, Callable[[], tuple[float | None, str]]] = {}
         if not source.is_blank:
