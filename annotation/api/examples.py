@@ -20,7 +20,6 @@ WORDS: Mapping[str, str] = {
     "judge": "lexical",
     "deciding_judge": "lexical",
     "base_url": "",
-    "api_key_env": "",
     "language": "en",
     "document_id": "d1",
     "document": "The mill closes in May. The river is low.",

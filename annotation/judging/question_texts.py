@@ -36,8 +36,6 @@ def questions_fault(texts: Sequence[str]) -> str:
 
 
 def _fault(text: str) -> str:
-    if not text.strip():
-        return "contains no words."
     if not any(character.isalnum() for character in text):
         return "contains no words."
     if len(text) > MAX_QUESTION_CHARACTERS:

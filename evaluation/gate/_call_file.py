@@ -59,6 +59,9 @@ class FileCallStore:
         insert = f"INSERT OR IGNORE INTO judge_calls ({_COLUMNS}) VALUES ({places})"  # noqa: S608 - our own names
         self._rows(insert, astuple(call))
 
+    def release(self, key: str) -> None:
+        """Do nothing; this store lets nobody wait."""
+
     def model_changes(self) -> tuple[str, ...]:
         """Return a sentence for each judge whose server answered under more than one model name.
 

@@ -417,6 +417,9 @@ class CallStore(Protocol):
     async def put(self, call: StoredCall) -> None:
         """Store a call. If the store has a call with the same key, that call is kept."""
 
+    def release(self, key: str) -> None:
+        """Note that the caller of `get` has stored its call, or stores none."""
+
 
 class MemoryCallStore:
     """A call store in memory."""
@@ -431,6 +434,9 @@ class MemoryCallStore:
     async def put(self, call: StoredCall) -> None:
         """Store a call. If the store has a call with the same key, that call is kept."""
         self._calls.setdefault(call.key, call)
+
+    def release(self, key: str) -> None:
+        """Do nothing; this store lets nobody wait."""
 
     @property
     def calls(self) -> tuple[StoredCall, ...]:

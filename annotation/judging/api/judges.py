@@ -1,6 +1,6 @@
 """The API of judges: list, show, add and change.
 
-Addresses are shown only to people who may start runs, and names of key variables only for the project's own judges.
+Addresses are shown only to people who may start runs, and names of key variables to nobody.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.lists import Viewer
 from annotation.core.permissions import Verb, verbs_in
-from annotation.core.refusals import Invalid
+from annotation.core.refusals import Invalid, NotFound
 from annotation.judging.queries.judges import JUDGES, judges_of, members_of, served_models
+from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.save_judge import LONGEST_KEY, PROFILE, add_judge, change_judge
 from annotation.models import Judge, Project
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 MOST_MEMBERS = 20
-
+OWN_PROFILE = tuple(each for each in PROFILE if each not in ("kind", "api_key_env"))
+"""The columns of a project's own judge that can be changed; only administrators choose a key of the environment."""
 
 JudgeRow = shape_of(JUDGES, "JudgeRow")
 
@@ -53,7 +55,7 @@ class JudgeProfile(serializers.ModelSerializer[Judge]):
 
     class Meta:
         model = Judge
-        fields: tuple[str, ...] = (*(each for each in PROFILE if each != "kind"), "members", "api_key")
+        fields: tuple[str, ...] = (*OWN_PROFILE, "members", "api_key")
         validators = ()
 
 
@@ -70,7 +72,6 @@ class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):  # type: ignore
     has_key = serializers.BooleanField(
         source="sealed_key", read_only=True, help_text="Whether an API key is stored for it."
     )
-    api_key_env = serializers.SerializerMethodField(help_text="Empty without a key and for shared judges.")
     served_models = serializers.SerializerMethodField(help_text="Models that its server named, oldest first.")
     reply_format = serializers.ChoiceField(choices=Judge.ReplyFormat.choices, allow_blank=True)
     refused_parameters = serializers.ListField(
@@ -82,7 +83,8 @@ class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):  # type: ignore
         model = Judge
         fields = (
             "id",
-            *PROFILE,
+            *OWN_PROFILE,
+            "kind",
             "has_key",
             "is_deciding",
             "is_shared",
@@ -94,9 +96,6 @@ class JudgeDetail(JudgeRow, serializers.ModelSerializer[Judge]):  # type: ignore
             "addresses",
         )
         read_only_fields = fields
-
-    def get_api_key_env(self, judge: Judge) -> str:
-        return "" if judge.project_id is None else judge.api_key_env
 
     def get_served_models(self, judge: Judge) -> list[str]:
         return served_models(judge)
@@ -157,16 +156,19 @@ def _judge(project: Project, public_id: str) -> Judge:
     return only(judges_of(project).select_related("project"), public_id, "judge")
 
 
+def named_judge(name: str, project: Project, field: str) -> Judge:
+    """Return the judge that this field of a body names. Raises Invalid and not NotFound, because the address exists."""
+    try:
+        return judge_by_name(name, project)
+    except NotFound as refusal:
+        raise Invalid(refusal.message, field=field, code=refusal.code) from refusal
+
+
 def _told(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Replace the members in the profile by their rows. Raises Invalid for an unknown judge."""
-    told = dict(given)
-    if "members" in told:
-        rows = {judge.name: judge for judge in judges_of(project).filter(name__in=told["members"])}
-        missing = [name for name in told["members"] if name not in rows]
-        if missing:
-            raise Invalid(f"There is no judge {missing[0]!r}.", field="members", code="invalid_judge")
-        told["members"] = list(rows.values())
-    return told
+    """Replace the members in the profile by their rows."""
+    if "members" not in given:
+        return dict(given)
+    return {**given, "members": [named_judge(name, project, "members") for name in given["members"]]}
 
 
 def _shown(person: User, project: Project, judge: Judge, code: int = status.HTTP_200_OK) -> Response:

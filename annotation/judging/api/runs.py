@@ -13,11 +13,10 @@ from annotation.api.fields import FactsField
 from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.permissions import Verb
-from annotation.core.refusals import Invalid, NotFound
+from annotation.judging.api.judges import named_judge
 from annotation.judging.queries.runs import RUNS, RunProgress, is_worker_alive, run_progress, runs_of
-from annotation.judging.services.judges import judge_by_name
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
-from annotation.models import Judge, Project, Run
+from annotation.models import Run
 from annotation.models.run import MOST_QUESTIONS_MADE
 
 MOST_METRICS = 20
@@ -88,10 +87,9 @@ class Runs(ApiView):
         """
         project = self.enter(Verb.RUN)
         wanted = self.body(NewRun)
-        judge = _judge(wanted["judge"], project)
         run = start_run(
             project=project,
-            judge=judge,
+            judge=named_judge(wanted["judge"], project, "judge"),
             metrics=wanted.get("metrics", project.usual_metrics),
             n_questions=wanted["n_questions"],
             max_cost=wanted["max_cost"],
@@ -139,11 +137,3 @@ class RunResume(ApiView):
         run = only(runs_of(project), public_id, "run")
         run = resume_run(run=run, max_cost=self.body(Resumed)["max_cost"], by=self.person)
         return Response(RunDetail(run).data)
-
-
-def _judge(name: str, project: Project) -> Judge:
-    try:
-        return judge_by_name(name, project)
-    except NotFound as refusal:
-        # Answer 422 and not 404, because the address exists and the fault is in the body.
-        raise Invalid(refusal.message, field="judge", code=refusal.code) from refusal

@@ -5,20 +5,12 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any
 
-
-class RunMetric(NamedTuple):
-    """A metric of a run: the question that it answers, and the parts that it needs."""
-
-    meaning: str
-    parts: frozenset[str]
-
-
-_LISTED = tomllib.loads(files("annotation.judging.queries").joinpath("run_metrics.toml").read_text("utf-8"))
-RUN_METRICS: Mapping[str, RunMetric] = {
-    name: RunMetric(each["meaning"], frozenset(each["parts"])) for name, each in _LISTED.items()
-}
+RUN_METRICS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
+    files("annotation.judging.queries").joinpath("run_metrics.toml").read_text("utf-8")
+)
+"""By name, the `meaning` of a metric, which is the question that it answers, and the `parts` that it needs."""
 OTHER_NAMES: Mapping[str, str] = {
     "claim_coverage": "coverage",
     "factual_consistency": "alignment",
@@ -29,5 +21,5 @@ OTHER_NAMES: Mapping[str, str] = {
 
 def parts_of(metrics: Iterable[str]) -> frozenset[str]:
     """The parts of a run that these metrics need; unknown names are ignored."""
-    known = (RUN_METRICS[name].parts for name in metrics if name in RUN_METRICS)
+    known = (RUN_METRICS[name]["parts"] for name in metrics if name in RUN_METRICS)
     return frozenset[str]().union(*known)

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
-from django.db.models.functions import Left
 from django.utils import timezone
 from django.utils.text import Truncator
 
@@ -31,7 +30,6 @@ RATE_OVER = timedelta(minutes=2)
 """The period over which the rate of a run is measured."""
 SILENT_AFTER = 8.0
 """Seconds without a reply after which a server with open calls is reported."""
-REPLY_SHOWN = 500
 REASON_SHOWN = 200
 
 
@@ -353,14 +351,6 @@ def _silent(run: Run) -> list[SilentServer]:
         if seconds >= SILENT_AFTER + (PACED_SECONDS if is_paced else 0.0):
             found.append(SilentServer(judge.name, seconds, judge.timeout_seconds))
     return found
-
-
-def last_reply(run: Run) -> JudgeCall | None:
-    """Load the latest call that the run paid for, with the beginning of its reply as `shown`; None if there are no
-    calls.
-    """
-    calls = JudgeCall.objects.filter(run=run).annotate(shown=Left("reply", REPLY_SHOWN))
-    return calls.defer("request", "reply").order_by("-pk").first()
 
 
 def runs_of(project: Project) -> QuerySet[Run]:

@@ -32,18 +32,27 @@ def ask_questions(
     Needs the verb "change project". Questions that the judge generated are retired, unless `retire_made_up` is False.
     The scores of the set's summaries are recomputed; questions without answers do not change them. Raises Invalid (code
     `invalid_questions`) if the list is empty, if a question is empty, too long or repeated, or if there would be more
-    than MOST_QUESTIONS. Raises Conflict (`asked_already`) if a question exists already.
+    than MOST_QUESTIONS. Questions that exist already are omitted; Conflict (`asked_already`) if no other is left.
     """
     project = document_set.project
     require(by, project, Verb.CHANGE_PROJECT)
-    given = _checked(texts)
+    given = [text.strip() for text in texts]
+    reason = questions_fault(given) if given else "contains no question. Write one per line."
+    if reason:
+        raise Invalid(f"The list {reason}", field="questions", code="invalid_questions")
     held = hold_set(document_set.pk)
     standing = questions_about(document_set.pk).filter(removed_at=None)
     made_up = [row for row in standing if retire_made_up and row.origin == ClaimOrigin.JUDGE]
-    _refuse_known(given, [row for row in standing if row not in made_up])
+    known = {question_key(row.text) for row in standing if row not in made_up}
+    new = [text for text in given if question_key(text) not in known]
+    if not new:
+        raise Conflict("All of these questions are asked already.", code="asked_already")
+    if len(known) + len(new) > MOST_QUESTIONS:
+        told = f"A document set may have {MOST_QUESTIONS} questions, and this one has {len(known)} already."
+        raise Invalid(f"{told} Retire some first.", field="questions", code="invalid_questions")
     take_out([row.pk for row in made_up])
     name = by.get_username() if by else OPERATOR
-    asked = add_questions(document_set.pk, given, origin=ClaimOrigin.PERSON, origin_name=name)
+    asked = add_questions(document_set.pk, new, origin=ClaimOrigin.PERSON, origin_name=name)
     rescore_now(project=project, summary_ids=[summary.pk for summary in held])
     log(
         project=project,
@@ -75,22 +84,3 @@ def retire_question(*, question: Claim, by: User | None) -> Claim:
         )
     question.refresh_from_db()
     return question
-
-
-def _checked(texts: Sequence[str]) -> list[str]:
-    given = [text.strip() for text in texts]
-    reason = questions_fault(given) if given else "contains no question. Write one per line."
-    if reason:
-        raise Invalid(f"The list {reason}", field="questions", code="invalid_questions")
-    return given
-
-
-def _refuse_known(given: Sequence[str], staying: Sequence[Claim]) -> None:
-    known = {question_key(row.text): row for row in staying}
-    again = [known[key] for text in given if (key := question_key(text)) in known]
-    if again:
-        told = f"This is asked already: “{again[0].text}” Remove it, or retire the existing one first."
-        raise Conflict(told, code="asked_already", details={"questions": [row.public_id for row in again]})
-    if len(given) + len(staying) > MOST_QUESTIONS:
-        told = f"A document set may have {MOST_QUESTIONS} questions, and this one has {len(staying)} already."
-        raise Invalid(f"{told} Retire some first.", field="questions", code="invalid_questions")

@@ -7,8 +7,8 @@ import hashlib
 import os
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from concurrent.futures import Future, wait
-from contextlib import ExitStack, closing, contextmanager
+from concurrent.futures import Future
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -48,7 +48,6 @@ from evaluation.judging.protocol import Judge as AnsweringJudge
 LEXICAL = "lexical"
 SIGNATURE_KEPT = 200
 DIGEST_KEPT = 16
-LOOK_ALIVE_SECONDS = 1.0
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _PORTS = {"http": 80, "https": 443}
 
@@ -150,17 +149,12 @@ def build(
 def _limits(judge: Judge) -> Limits:
     """This process's share of the judge's limits, which are divided by the number of workers."""
     workers = max(1, workers_alive())
-
-    def part(limit: int) -> int:
-        return max(1, limit // workers)
-
+    shared = {name: getattr(judge, name) for name in ("concurrency", "calls_per_minute", "tokens_per_minute")}
     return Limits(
-        concurrency=part(judge.concurrency),
         timeout_seconds=judge.timeout_seconds,
         max_tokens=judge.max_tokens,
-        calls_per_minute=judge.calls_per_minute and part(judge.calls_per_minute),
-        tokens_per_minute=judge.tokens_per_minute and part(judge.tokens_per_minute),
         context_tokens=judge.context_tokens,
+        **{name: limit and max(1, limit // workers) for name, limit in shared.items()},
     )
 
 
@@ -184,7 +178,6 @@ class JudgeAtWork:
     halves: Sequence[AnsweringJudge]
     row: Judge
     loop: asyncio.AbstractEventLoop
-    thread: threading.Thread
 
     @property
     def judge(self) -> AnsweringJudge:
@@ -200,11 +193,6 @@ class JudgeAtWork:
         None if the run repeats no questions.
         """
         return self.judge_of(document_set).again(run.public_id) if run.repeat_share else None
-
-    def require_asking(self) -> None:
-        """Raise RuntimeError if the thread that asks has died, because open questions would never be answered."""
-        if not self.thread.is_alive():
-            raise RuntimeError(f"The thread that asks the judge {self.row.name} has died")
 
     def begin(self, question: Coroutine[Any, Any, JudgeReply]) -> Future[JudgeReply]:
         """Start asking a question, and return at once."""
@@ -223,40 +211,39 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
             require_of(judge, run.project)
         except Refusal as refusal:
             raise JudgeSettings(refusal.message) from refusal
-    with ExitStack() as opened:
-
-        def store_of(member: Judge) -> RowCallStore:
-            return opened.enter_context(closing(RowCallStore(member, run=run)))
-
-        notes = opened.enter_context(closing(DatabaseThread("judge-notes")))
+    # Money waits for no stored call, so it has a thread of its own.
+    with closing(DatabaseThread("judge-rows")) as rows, closing(DatabaseThread("run-budget")) as money:
 
         def remember(*found: Any) -> None:
             # Do not wait for this, because after a failure the next worker finds the values again.
-            notes.begin(lambda: remember_server(*found))
+            rows.begin(partial(remember_server, *found))
 
-        budget = None if run is None else opened.enter_context(closing(RunBudget(run)))
         examples = None if run is None else examples_of(judge)
         told = [prompts_with(examples, half, own_prompts(judge)) for half in (0, 1)] if examples else [{}]
-        built = build(judge, store_of=store_of, remember=remember, budget=budget, told=told[0])
-        halves = [built]
-        if examples and isinstance(built, OpenAIJudge):
-            halves.append(built.with_prompts(told[1]))
-        loop, thread = opened.enter_context(_loop_in_thread())
-        try:
-            yield JudgeAtWork(halves, judge, loop, thread)
-        finally:
-            ending = asyncio.run_coroutine_threadsafe(_end_asking(built), loop)
-            while thread.is_alive() and not wait([ending], LOOK_ALIVE_SECONDS).done:
-                pass
+        built = build(
+            judge,
+            store_of=lambda member: RowCallStore(member, rows, run=run),
+            remember=remember,
+            budget=None if run is None else RunBudget(run, money),
+            told=told[0],
+        )
+        halves = (
+            [built, built.with_prompts(told[1])] if isinstance(built, OpenAIJudge) and examples else [built]
+        )
+        with _loop_in_thread() as loop:
+            try:
+                yield JudgeAtWork(halves, judge, loop)
+            finally:
+                asyncio.run_coroutine_threadsafe(_end_asking(built), loop).result()
 
 
 @contextmanager
-def _loop_in_thread() -> Iterator[tuple[asyncio.AbstractEventLoop, threading.Thread]]:
+def _loop_in_thread() -> Iterator[asyncio.AbstractEventLoop]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="judge-loop", daemon=True)
     thread.start()
     try:
-        yield loop, thread
+        yield loop
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
@@ -336,9 +323,11 @@ def key_fault(variable: str, url: str) -> str:
     """The reason why the key in this environment variable may not be sent to this base URL; "" if it may."""
     if not variable or is_allowed_url(url, settings.COVERDICT_JUDGE_KEYS.get(variable, [])):
         return ""
+    # Omit a value that is no name, because it may be a pasted key.
+    name = variable if variable.isidentifier() and variable.isupper() else "this variable"
     return (
-        f"The key in {variable} may not be sent to {url}. The administrator of this installation can bind it to that "
-        f"address: COVERDICT_JUDGE_KEYS={variable}={url}"
+        f"The key in {name} may not be sent to {url}. The administrator of this installation can bind a variable to "
+        f"that address: COVERDICT_JUDGE_KEYS=NAME={url}"
     )
 
 

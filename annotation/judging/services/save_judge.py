@@ -6,11 +6,11 @@ has the rules for profiles: the page, the API and the admin use `profile_faults`
 
 from __future__ import annotations
 
+import logging
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from datetime import datetime
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,8 @@ from annotation.models import Judge, JudgeCall, JudgeExamples, Project, PromptVe
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+
+logger = logging.getLogger(__name__)
 
 PER_MINUTE = ("calls_per_minute", "tokens_per_minute")
 LIMITS = (
@@ -75,12 +77,10 @@ def add_judge(
 
     `profile` has columns of `PROFILE`. `members` are the judges of a panel, and `prompts` are versions of the project's
     prompts. `api_key` is stored encrypted. Raises Invalid with the first of `profile_faults`, Conflict (code
-    `name_taken`) if a judge with this name was created meanwhile, and the NotAllowed of `require_key`.
+    `name_taken`) if a judge with this name was created meanwhile, and NotAllowed for a key unless an owner enters it.
     """
-    _require(project, by)
-    judge = Judge(project=project)
-    require_key(judge, by, api_key, profile)
-    judge = as_changed(judge, profile, api_key)
+    _require(project, by, api_key)
+    judge = as_changed(Judge(project=project), profile, api_key)
     _save(judge, members, prompts)
     _log_added(judge, by)
     return judge
@@ -120,9 +120,8 @@ def change_judge(
     Raises the Invalid and NotAllowed of `add_judge`. Raises Conflict (code `judge_used`) if the name, kind or model
     changes and the judge has answered.
     """
-    _require(judge.project, by)
+    _require(judge.project, by, api_key)
     judge = Judge.objects.select_for_update(of=("self",)).select_related("project").get(pk=judge.pk)
-    require_key(judge, by, api_key, changes)
     wanted = as_changed(judge, changes, api_key)
     moved: dict[str, object] = {
         name: [before, after]
@@ -149,34 +148,26 @@ def change_judge(
 
 
 @transaction.atomic
-def archive_judge(*, judge: Judge, by: User | None) -> Judge:
-    """Archive the judge: runs cannot use it, its stored key is deleted, and its answers stay. Idempotent.
+def archive_judge(*, judge: Judge, by: User | None, restore: bool = False) -> Judge:
+    """Archive or restore the judge. Idempotent.
+
+    Runs cannot use an archived judge; its stored key is deleted, and its answers stay.
 
     Raises Conflict if it is the deciding judge of a project (code `judge_decides`) or has an active run (`run_active`).
     """
     _require(judge.project, by)
+    judge = Judge.objects.select_for_update(of=("self",)).select_related("project").get(pk=judge.pk)
+    if (judge.archived_at is None) == restore:
+        return judge
     if judge.deciding_in.exists():
         raise Conflict(
             f"The verdicts of {judge.name} decide. Choose another deciding judge first.", code="judge_decides"
         )
     if Run.objects.filter(judge=judge, state=Run.State.ACTIVE).exists():
         raise Conflict(f"{judge.name} is running. Wait for the run to end, or cancel it.", code="run_active")
-    return _set_archived(judge, by, timezone.now())
-
-
-@transaction.atomic
-def restore_judge(*, judge: Judge, by: User | None) -> Judge:
-    """Restore an archived judge. Idempotent."""
-    return _set_archived(judge, by, None)
-
-
-def _set_archived(judge: Judge, by: User | None, at: datetime | None) -> Judge:
-    _require(judge.project, by)
-    judge = Judge.objects.select_for_update(of=("self",)).select_related("project").get(pk=judge.pk)
-    if (judge.archived_at is None) != (at is None):
-        judge.archived_at, judge.sealed_key = at, ""
-        judge.save(update_fields=["archived_at", "sealed_key"])
-        _log(judge, by, "restore judge" if at is None else "archive judge", {})
+    judge.archived_at, judge.sealed_key = None if restore else timezone.now(), ""
+    judge.save(update_fields=["archived_at", "sealed_key"])
+    _log(judge, by, "restore judge" if restore else "archive judge", {})
     return judge
 
 
@@ -197,32 +188,20 @@ def as_changed(judge: Judge, changes: Mapping[str, object], api_key: str | None 
         if name not in PROFILE:
             raise Invalid(f"A judge has no {name!r}.", field=name)
         setattr(wanted, name, value)
+    if wanted.project is not None and wanted.api_key_env not in ("", judge.api_key_env):
+        told = "Only a shared judge takes its key from the environment. An owner of the project enters a key instead."
+        raise Invalid(told, field="api_key_env", code="invalid_judge")
     if api_key:
         if wanted.project is None or wanted.kind != Judge.Kind.OPENAI:
             told = "Only a project's own OpenAI-compatible judge stores a key."
             raise Invalid(told, field="api_key", code="invalid_judge")
-        if wanted.api_key_env:
-            told = "Enter a key or choose one of the environment, not both."
-            raise Invalid(told, field="api_key", code="invalid_judge")
         if len(api_key) > LONGEST_KEY or not api_key.isascii() or not api_key.isprintable() or " " in api_key:
             told = f"An API key has at most {LONGEST_KEY} letters, digits and signs, and no spaces."
             raise Invalid(told, field="api_key", code="invalid_judge")
-        wanted.sealed_key = sealed_key(api_key, address_of(wanted))
-    elif api_key == "" or wanted.api_key_env or not is_same_server(address_of(judge), address_of(wanted)):
+        wanted.sealed_key, wanted.api_key_env = sealed_key(api_key, address_of(wanted)), ""
+    elif api_key == "" or not is_same_server(address_of(judge), address_of(wanted)):
         wanted.sealed_key = ""
     return wanted
-
-
-def require_key(judge: Judge, by: User | None, api_key: str | None, changes: Mapping[str, object]) -> None:
-    """Raise NotAllowed unless the person may enter this key (owners) or choose this variable (administrators)."""
-    if api_key is not None and judge.project is not None:
-        require(by, judge.project, Verb.SET_KEYS)
-    variable = changes.get("api_key_env")
-    if variable and variable != judge.api_key_env and by is not None and not by.is_superuser:
-        told = (
-            "Only administrators can choose a key of the environment. An owner of the project can enter a key"
-        )
-        raise NotAllowed(f"{told} instead.", code="key_of_environment")
 
 
 def profile_faults(
@@ -277,15 +256,7 @@ def _server_faults(judge: Judge) -> Iterator[tuple[str, str]]:
         yield "model", "Name the model at the provider."
     if refused := url_fault(address_of(judge)):
         yield "base_url", refused
-    key = judge.api_key_env
-    # Omit the value from the message, because it may be a pasted key.
-    if key and not (key.isidentifier() and key.isupper()):
-        yield (
-            "api_key_env",
-            "This is not the name of an environment variable, such as OPENAI_API_KEY. Enter a key in the field API "
-            "key.",
-        )
-    elif not refused and (fault := key_fault(key, address_of(judge))):
+    elif fault := key_fault(judge.api_key_env, address_of(judge)):
         yield "api_key_env", fault
 
 
@@ -308,9 +279,9 @@ def _member_faults(judge: Judge, members: Sequence[Judge]) -> Iterator[tuple[str
         )
 
 
-def _require(project: Project | None, by: User | None) -> None:
+def _require(project: Project | None, by: User | None, api_key: str | None = None) -> None:
     if project is not None:
-        require(by, project, Verb.CHANGE_PROJECT)
+        require(by, project, Verb.CHANGE_PROJECT if api_key is None else Verb.SET_KEYS)
     elif by is not None and not by.is_superuser:
         told = (
             "This judge is shared by all projects, so only administrators can change it. Add a judge to this"
@@ -338,6 +309,8 @@ def _log_added(judge: Judge, by: User | None) -> None:
 
 
 def _log(judge: Judge, by: User | None, verb: str, data: Mapping[str, object]) -> None:
-    # Log only changes of a project's judge; shared judges are in no project's log, and the admin logs their changes.
     if judge.project is not None:
         log(project=judge.project, actor=by, verb=verb, target=judge, data={"judge": judge.name, **data})
+    else:
+        # A shared judge is in no project's log.
+        logger.info("%s: %s by %s", verb.capitalize(), judge.name, by.username if by else "the operator")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -63,10 +63,17 @@ def start_run(
     """
     require(by, project, Verb.RUN)
     require_of(judge, project)
-    for fault in faults_of_start(
-        judge=judge, metrics=metrics, n_questions=n_questions, max_cost=max_cost, repeat_share=repeat_share
-    ):
-        raise fault
+    run = Run(
+        project=project,
+        judge=judge,
+        metrics=names_once(metrics),
+        n_questions=n_questions,
+        max_cost=max_cost,
+        repeat_share=repeat_share,
+        is_trial=trial_of is not None,
+        started_by=by,
+    )
+    require_startable(run)
     with transaction.atomic():
         project = _locked(project)
         _refuse_second(project, judge)
@@ -80,16 +87,7 @@ def start_run(
             raise Invalid(
                 f"{project.name} holds no summaries to judge. Import some first.", code="no_summaries"
             )
-        run = Run.objects.create(
-            project=project,
-            judge=judge,
-            metrics=names_once(metrics),
-            n_questions=n_questions,
-            max_cost=max_cost,
-            repeat_share=repeat_share,
-            is_trial=trial_of is not None,
-            started_by=by,
-        )
+        run.save()
         run.summaries.set(trial_of or ())
         prompts = PromptVersion.objects.filter(judges__in=members_of(judge)).distinct()
         run.prompt_versions.set(prompts)
@@ -112,38 +110,32 @@ def start_run(
     return run
 
 
-def faults_of_start(
-    *,
-    judge: Judge,
-    metrics: Sequence[str],
-    n_questions: int | None,
-    max_cost: float | None,
-    repeat_share: float | None = None,
-) -> Iterator[Invalid]:
-    """Yield all faults of a run's options that do not depend on the project's texts."""
-    unknown = [name for name in names_once(metrics) if name not in RUN_METRICS]
-    if unknown or not metrics:
+def require_startable(run: Run) -> None:
+    """Raise Invalid for options of an unsaved run that suit no texts; the codes are those of `start_run`."""
+    unknown = [name for name in run.metrics if name not in RUN_METRICS]
+    if unknown or not run.metrics:
         what = f"No judge answers {unknown[0]!r}." if unknown else "A run needs a metric."
         known = ", ".join(RUN_METRICS)
-        yield Invalid(f"{what} Metrics of a run: {known}.", field="metrics", code="unknown_metric")
-    if n_questions is not None and not 0 <= n_questions <= MOST_QUESTIONS_MADE:
-        yield Invalid(
-            f"Ask for 0 to {MOST_QUESTIONS_MADE} questions per document set, not {n_questions}.",
+        raise Invalid(f"{what} Metrics of a run: {known}.", field="metrics", code="unknown_metric")
+    if run.n_questions is not None and not 0 <= run.n_questions <= MOST_QUESTIONS_MADE:
+        raise Invalid(
+            f"Ask for 0 to {MOST_QUESTIONS_MADE} questions per document set, not {run.n_questions}.",
             field="n_questions",
             code="invalid_questions",
         )
-    elif n_questions is not None and "questions" not in parts_of(metrics):
-        yield Invalid(
+    if run.n_questions is not None and "questions" not in parts_of(run.metrics):
+        raise Invalid(
             "Questions are used only for question coverage. Add this metric, or leave the number of "
             "questions empty.",
             field="n_questions",
             code="invalid_questions",
         )
-    if fault := fault_of_use(judge):
-        yield Invalid(fault, field="judge", code="unusable_judge")
-    yield from _faults_of_cap(max_cost, judge)
-    if repeat_share is not None and not 0 < repeat_share <= 1:
-        yield Invalid(WRONG_SHARE, field="repeat_share", code="invalid_share")
+    if fault := fault_of_use(run.judge):
+        raise Invalid(fault, field="judge", code="unusable_judge")
+    if run.max_cost is not None:
+        _require_cap(run.max_cost, run.judge)
+    if run.repeat_share is not None and not 0 < run.repeat_share <= 1:
+        raise Invalid(WRONG_SHARE, field="repeat_share", code="invalid_share")
 
 
 @transaction.atomic
@@ -176,8 +168,7 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
         # Recompute the cost from stored calls, which drops reservations of dead workers.
         run.cost = cost_of_calls(run)
     if max_cost is not None:
-        for fault in _faults_of_cap(max_cost, run.judge):
-            raise fault
+        _require_cap(max_cost, run.judge)
         if max_cost <= run.cost:
             told = f"The run has cost {run.cost:.4g} already. Enter a higher cap."
             raise Invalid(told, field="max_cost", code="invalid_cap")
@@ -211,11 +202,11 @@ def number_in(form: Mapping[str, str], name: str) -> Any:
         raise Invalid(message, field=name, code=code) from None
 
 
-def _faults_of_cap(max_cost: float | None, judge: Judge) -> Iterator[Invalid]:
-    if max_cost is not None and not (math.isfinite(max_cost) and max_cost > 0):
-        yield Invalid(WRONG_CAP, field="max_cost", code="invalid_cap")
-    elif max_cost is not None and not has_price(judge):
-        yield Invalid(
+def _require_cap(max_cost: float, judge: Judge) -> None:
+    if not (math.isfinite(max_cost) and max_cost > 0):
+        raise Invalid(WRONG_CAP, field="max_cost", code="invalid_cap")
+    if not has_price(judge):
+        raise Invalid(
             f"The judge {judge.name} has no price, so a cost cap would have no effect. Set a price on the "
             "Judges page; an administrator sets a shared judge's price.",
             field="max_cost",

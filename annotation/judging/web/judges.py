@@ -7,16 +7,14 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.conf import settings
 from django.contrib import messages
-from django.db.models import Exists
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 
 from annotation.core.permissions import Verb
-from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.judging.queries.judges import JUDGES, addresses_of, judges_of, members_of, served_models
+from annotation.core.refusals import Conflict, Invalid
+from annotation.judging.queries.judges import JUDGES, judges_of, served_models
 from annotation.judging.services.check_connection import check_connection
 from annotation.judging.services.judges import LEXICAL, judge_by_name
 from annotation.judging.services.let_decide import let_decide
@@ -31,10 +29,9 @@ from annotation.judging.services.save_judge import (
     change_judge,
     is_used,
     profile_faults,
-    restore_judge,
 )
 from annotation.judging.services.servers import allowed_urls
-from annotation.models import DocumentSet, Judge, Project, PromptVersion, Run
+from annotation.models import Judge, Project, PromptVersion
 from annotation.web.htmx import Request
 from annotation.web.lists import list_page
 from annotation.web.refusals import status_of
@@ -48,16 +45,21 @@ else:
 
 KINDS = (Judge.Kind.OPENAI, Judge.Kind.PANEL)
 """The kinds of a project's own judges; the lexical judge is built in."""
+CHOSEN = ("members", "prompts")
+"""The related rows, in the order of the arguments of `profile_faults`."""
 OF_PANEL = ("members", "ask_next_below")
 ADVANCED = (*PRICES, *LIMITS, "custom_instruction", "prompts")
 """The advanced fields, which are folded."""
-OF_SERVER = ("model", "base_url", "api_key", "api_key_env", *ADVANCED)
+FIELDS: dict[str, set[str]] = {
+    Judge.Kind.OPENAI: {"name", "model", "base_url", *ADVANCED},
+    Judge.Kind.PANEL: {"name", *OF_PANEL},
+    Judge.Kind.LEXICAL: {"name"},
+}
+"""The fields of each kind besides the key."""
 PROVIDERS: dict[str, dict[str, str]] = tomllib.loads(
     files("annotation.judging").joinpath("providers.toml").read_text("utf-8")
 )
 """The address, a model and a hint for each provider that can be chosen."""
-CHOSEN = ("members", "prompts")
-"""The related rows, in the order of the arguments of `profile_faults`."""
 
 
 class ProfileForm(JudgeModelForm):
@@ -73,54 +75,40 @@ class ProfileForm(JudgeModelForm):
 
     class Meta:
         model = Judge
-        fields = ("name", *(each for each in OF_SERVER if each != "api_key"), *OF_PANEL)
-        widgets = {"custom_instruction": forms.Textarea(attrs={"rows": 3})}
+        fields = ("name", "model", "base_url", *ADVANCED, *OF_PANEL)
+        help_texts = {"base_url": "Empty: OpenAI."}
+        labels = {"ask_next_below": "Ask the next only if those before are less sure than"}
+        widgets = {
+            "base_url": forms.TextInput(attrs={"list": "base-urls", "spellcheck": "false"}),
+            "custom_instruction": forms.Textarea(attrs={"rows": 3}),
+            **dict.fromkeys(CHOSEN, forms.CheckboxSelectMultiple),
+        }
 
     def __init__(self, *args: Any, may_set_keys: bool, is_administrator: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        is_panel = self.instance.kind == Judge.Kind.PANEL
-        if is_panel or not (may_set_keys and self.instance.sealed_key):
-            del self.fields["remove_key"]
-        for name in OF_SERVER if is_panel else OF_PANEL:
+        judge = self.instance
+        shown = FIELDS[judge.kind].copy()
+        if may_set_keys and judge.project is not None and judge.kind == Judge.Kind.OPENAI:
+            shown |= {"api_key", "remove_key"} if judge.sealed_key else {"api_key"}
+        for name in self.fields.keys() - shown:
             del self.fields[name]
-        if is_panel:
-            field: Any = self.fields["members"]
-            field.widget, field.required = forms.CheckboxSelectMultiple(), False
-            usable = judges_of(self.instance.project).filter(archived_at=None)
-            field.queryset = usable.exclude(kind=Judge.Kind.PANEL)
-            self.fields["ask_next_below"].label = "Ask the next only if those before are less sure than"
-        else:
-            self.fields["base_url"].help_text = "Empty: OpenAI."
-            self.fields["base_url"].widget.attrs |= {"list": "base-urls", "spellcheck": "false"}
-            self._choose_key_fields(may_set_keys, is_administrator)
-            versions: Any = self.fields["prompts"]
-            versions.widget, versions.required = forms.CheckboxSelectMultiple(), False
-            versions.queryset = PromptVersion.objects.filter(project=self.instance.project)
-        if is_used(self.instance):
-            for name in self.fields.keys() & set(IDENTITY):
-                self.fields[name].disabled = True
-
-    def _choose_key_fields(self, may_set_keys: bool, is_administrator: bool) -> None:
-        variable = self.instance.api_key_env
-        names = sorted({*settings.COVERDICT_JUDGE_KEYS, variable} - {""})
-        if not may_set_keys:
-            del self.fields["api_key"]
-        else:
-            self.fields["api_key"].help_text = (
+        chosen: dict[str, Any] = self.fields
+        if "members" in chosen:
+            usable = judges_of(judge.project).filter(archived_at=None)
+            chosen["members"].queryset = usable.exclude(kind=Judge.Kind.PANEL)
+        if "prompts" in chosen:
+            chosen["prompts"].queryset = PromptVersion.objects.filter(project=judge.project)
+        if "api_key" in chosen:
+            chosen["api_key"].help_text = (
                 "A key is stored. Leave this empty to keep it."
-                if self.instance.sealed_key
+                if judge.sealed_key
                 else "Stored encrypted, and sent to this server only. Nobody can read it here again."
             )
-        if variable or (is_administrator and names):
-            self.fields["api_key_env"] = forms.CharField(
-                label="Key of the environment",
-                required=False,
-                disabled=not is_administrator,
-                widget=forms.Select(choices=[("", "none"), *((name, name) for name in names)]),
-                help_text="The variable that holds the key where the workers run.",
-            )
-        else:
-            del self.fields["api_key_env"]
+        fixed = set(IDENTITY) if is_used(judge) else set()
+        if judge.kind == Judge.Kind.LEXICAL or (judge.project is None and not is_administrator):
+            fixed = shown
+        for name in self.fields.keys() & fixed:
+            self.fields[name].disabled = True
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
@@ -146,14 +134,6 @@ class ProfileForm(JudgeModelForm):
         typed = {name: value for name, value in cleaned.items() if name in PROFILE}
         chosen = {name: list(cleaned.get(name) or ()) for name in CHOSEN}
         return {**typed, **chosen, "api_key": _key_of(cleaned)}
-
-    @property
-    def plain(self) -> list[Any]:
-        return [field for field in self if field.name not in ADVANCED]
-
-    @property
-    def advanced(self) -> list[Any]:
-        return [field for field in self if field.name in ADVANCED]
 
     def _post_clean(self) -> None:
         """Skip the checks of the model, because the service has checked everything already."""
@@ -182,36 +162,19 @@ def add(request: Request, slug: str) -> HttpResponse:
     judge = Judge(project=room.project, kind=kind)
     if kind == Judge.Kind.OPENAI:
         judge.base_url, judge.model = _provider(request)["base_url"], _provider(request)["model"]
-    form = _profile_form(request, room, judge)
-    return _form(request, room, Judge(project=room.project, kind=kind), form)
+    return _form(request, room, judge)
 
 
 @screen("GET", "POST")
 def judge(request: Request, slug: str, judge_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="judges")
-    row = _judge(room, judge_id)
-    if row.project_id is None:
-        if request.method == "POST" and request.POST.get("act") != "test":
-            told = "This judge is shared by all projects. Only administrators can change it."
-            raise NotAllowed(told, code="shared_judge")
-        checked = _checked(request, room, row) if request.method == "POST" else {}
-        context = {
-            "room": room,
-            "judge": row,
-            "members": members_of(row),
-            "addresses": addresses_of(row),
-            "served_models": served_models(row),
-        }
-        return render(request, "judging/judges/shared.html", {**context, **checked})
-    form = _profile_form(request, room, _judge(room, judge_id))
-    return _form(request, room, row, form)
+    return _form(request, room, _judge(room, judge_id))
 
 
 @screen("POST")
 def archive(request: Request, slug: str, judge_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.CHANGE_PROJECT, here="judges")
-    act = restore_judge if "restore" in request.POST else archive_judge
-    act(judge=_judge(room, judge_id), by=request.user)
+    archive_judge(judge=_judge(room, judge_id), by=request.user, restore="restore" in request.POST)
     return redirect("judges", slug=slug)
 
 
@@ -225,26 +188,18 @@ def decide(request: Request, slug: str) -> HttpResponse:
 
 
 def _onwards(project: Project) -> HttpResponse:
-    """Redirect to the start of the first run if the project is ready for it, otherwise to the judges."""
-    is_ready = Project.objects.filter(
-        Exists(DocumentSet.objects.filter(project=project)),
-        ~Exists(Run.objects.filter(project=project)),
-        pk=project.pk,
-        deciding_judge__isnull=False,
-    ).exists()
+    """Redirect to the start of the first run, or to the judges."""
+    is_ready = project.document_sets.exists() and not project.runs.exists()
     return redirect("runs" if is_ready else "judges", slug=project.slug)
 
 
-def _profile_form(request: Request, room: Room, row: Judge) -> ProfileForm:
-    return ProfileForm(
+def _form(request: Request, room: Room, row: Judge) -> HttpResponse:
+    form = ProfileForm(
         request.POST or None,
         instance=row,
         may_set_keys=Verb.SET_KEYS in room.verbs,
         is_administrator=request.user.is_superuser,
     )
-
-
-def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpResponse:
     context: dict[str, object] = {
         "room": room,
         "judge": row,
@@ -254,6 +209,8 @@ def _form(request: Request, room: Room, row: Judge, form: ProfileForm) -> HttpRe
         "provider": request.GET.get("provider", "OpenAI"),
         "hint": _provider(request).get("hint", ""),
         "is_used": is_used(row),
+        "advanced": ADVANCED,
+        "may_save": any(not field.field.disabled for field in form),
         "served_models": [] if row._state.adding else served_models(row),
     }
     status = 200

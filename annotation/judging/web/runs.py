@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpResponse
@@ -15,9 +15,15 @@ from annotation.core.refusals import Invalid
 from annotation.judging.queries.judges import judges_of
 from annotation.judging.queries.run_estimate import RunEstimate, run_estimate
 from annotation.judging.queries.run_metrics import RUN_METRICS, parts_of
-from annotation.judging.queries.runs import RUNS, calls_of, is_worker_alive, last_reply, run_progress
+from annotation.judging.queries.runs import RUNS, calls_of, is_worker_alive, run_progress
 from annotation.judging.services.judges import LEXICAL, has_price, judge_by_name
-from annotation.judging.services.start_run import NUMBERS, cancel_run, faults_of_start, number_in, resume_run
+from annotation.judging.services.start_run import (
+    NUMBERS,
+    cancel_run,
+    number_in,
+    require_startable,
+    resume_run,
+)
 from annotation.judging.services.start_run import start_run as start
 from annotation.models import Judge, Run
 from annotation.web.htmx import Request, page_or_fragment
@@ -46,28 +52,19 @@ def start_run(request: Request, slug: str) -> HttpResponse:
         "metrics": metrics
     }
     judge = judge_by_name(form["judge"], room.project)
-    asked: dict[str, Any] = {"judge": judge, "metrics": metrics}
-    faults: list[Invalid] = []
-    for name in NUMBERS:
-        try:
-            asked[name] = number_in(form, name)
-        except Invalid as fault:
-            asked[name] = None
-            faults.append(fault)
-    faults += faults_of_start(**asked)
-    if faults:
-        return _start_form(request, room, form, faults)
-    # Start a run that costs money only if the person has seen the estimate for these choices.
-    choice = "|".join([*(form[name] for name in ("judge", *NUMBERS)), *sorted(metrics)])
-    found = run_estimate(
-        project=room.project, judge=judge, parts=parts_of(metrics), repeat_share=asked["repeat_share"]
-    )
-    if found.cost and request.POST.get("confirmed") != choice:
-        return _start_form(request, room, {**form, "confirmed": choice}, (), to_confirm=found)
     try:
-        run = start(project=room.project, by=request.user, **asked)
+        asked = {name: number_in(form, name) for name in NUMBERS}
+        require_startable(Run(judge=judge, metrics=metrics, **asked))
+        # Start a run that costs money only if the person has seen the estimate for these choices.
+        choice = "|".join([*(form[name] for name in ("judge", *NUMBERS)), *sorted(metrics)])
+        found = run_estimate(
+            project=room.project, judge=judge, parts=parts_of(metrics), repeat_share=asked["repeat_share"]
+        )
+        if found.cost and request.POST.get("confirmed") != choice:
+            return _start_form(request, room, {**form, "confirmed": choice}, to_confirm=found)
+        run = start(project=room.project, judge=judge, metrics=metrics, by=request.user, **asked)
     except Invalid as refusal:
-        return _start_form(request, room, form, [refusal])
+        return _start_form(request, room, form, refusal)
     response = redirect("run", slug=slug, run_id=run.public_id)
     if not request.htmx:
         return response
@@ -121,14 +118,13 @@ def _start_form(
     request: Request,
     room: Room,
     form: Mapping[str, Any],
-    faults: Sequence[Invalid],
+    refusal: Invalid | None = None,
     to_confirm: RunEstimate | None = None,
 ) -> HttpResponse:
     context = {
         **listed(request, room, RUNS, address=reverse("runs", args=[room.project.slug])),
         **_form_context(room, form),
-        "refusals": faults,
-        "faulty": {fault.field for fault in faults},
+        "refusal": refusal,
         "to_confirm": to_confirm,
     }
     return page_or_fragment(
@@ -136,19 +132,17 @@ def _start_form(
         page="judging/runs/list.html",
         fragment="judging/runs/_start.html",
         context=context,
-        status=422 if faults else 200,
+        status=422 if refusal else 200,
     )
 
 
 def _show(request: Request, room: Room, run: Run, *, refusal: Invalid | None = None) -> HttpResponse:
     progress = run_progress(run)
-    may_see_replies = Verb.VIEW_SCORES in room.verbs
     context = {
         "refusal": refusal,
         "room": room,
         "run": run,
         "progress": progress,
-        "last_reply": last_reply(run) if may_see_replies and progress.outcome == "unusable" else None,
         "metrics": [name.replace("_", " ") for name in run.metrics],
         "deciding_judge": room.project.deciding_judge,
         "is_worker_alive": is_worker_alive(),

@@ -117,13 +117,16 @@ class Caller:
         session = self._session()
         # If several tasks ask the same question, only the first calls the server and the others wait for its reply.
         async with session.lock(key):
-            call = await self._settings.store.get(key)
-            if call is None:
-                async with self._first_alone(session):
-                    call = await self._fetch(session, key, _Request(prompt, parts, system, message))
-                if call.finish_reason != "rejected":
-                    note_made(key)
-                    await self._settings.store.put(call)
+            try:
+                call = await self._settings.store.get(key)
+                if call is None:
+                    async with self._first_alone(session):
+                        call = await self._fetch(session, key, _Request(prompt, parts, system, message))
+                    if call.finish_reason != "rejected":
+                        note_made(key)
+                        await self._settings.store.put(call)
+            finally:
+                self._settings.store.release(key)
             note_served(call.model)
             return call
 

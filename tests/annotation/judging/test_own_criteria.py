@@ -63,8 +63,8 @@ def test_criteria_are_answered_once_and_a_new_version_again(
     set_criteria(project, [Criterion("tone", "Is it calm?", (1, 5), answered_by="judge"), TRUE, NEAR])
     run_to_end(project, llm_judge, ["criteria"])
     assert len(llm_server.calls) == 5
-    # No request is made about the empty summary.
-    assert len(rated(project)) == before + 1
+    # No request is made about the empty summary, which is unscored again.
+    assert len(rated(project)) == before + 2
 
 
 def test_the_estimate_counts_a_call_for_each_text_beside(project: Project, llm_judge: Judge) -> None:

@@ -10,6 +10,7 @@ from django.db import connection, transaction
 
 from annotation.core.refusals import Invalid
 from annotation.judging.queries.runs import run_progress
+from annotation.judging.services.running.database_thread import DatabaseThread
 from annotation.judging.services.running.spend import RunBudget
 from annotation.judging.services.running.turn import judge_run
 from annotation.judging.services.start_run import cancel_run, resume_run, start_run
@@ -101,9 +102,8 @@ def budget(transactional_db: None, world: World) -> Iterator[RunBudget]:
     run = start_run(project=world.project, judge=world.judge, by=None)
     Run.objects.filter(pk=run.pk).update(max_cost=1.0)
     run.refresh_from_db()
-    made = RunBudget(run)
-    yield made
-    made.close()
+    with closing(DatabaseThread("test")) as thread:
+        yield RunBudget(run, thread)
 
 
 def test_what_is_reserved_leaves_less_for_others_until_it_is_given_back(budget: RunBudget) -> None:
@@ -119,8 +119,8 @@ def test_what_is_reserved_leaves_less_for_others_until_it_is_given_back(budget: 
 
 
 def test_what_another_worker_holds_back_leaves_less(budget: RunBudget) -> None:
-    with closing(RunBudget(Run.objects.get())) as other:
-        asyncio.run(other.reserve(0.9))
+    with closing(DatabaseThread("other")) as thread:
+        asyncio.run(RunBudget(Run.objects.get(), thread).reserve(0.9))
     with pytest.raises(BudgetSpent):
         asyncio.run(budget.reserve(0.2))
     asyncio.run(budget.reserve(0.1))

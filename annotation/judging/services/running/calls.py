@@ -28,12 +28,14 @@ LOOK_AGAIN_SECONDS = 0.05
 KEPT_TRYING_SECONDS = 10.0
 """Writes of answered calls are retried for this time while the database is unavailable."""
 _LARGEST_COUNT = 2**31 - 1
-LONGEST_MODEL = 200
+LONGEST_MODEL, LONGEST_FINISH_REASON = 200, 40
 COLUMNS = (
     *("key", "step", "prompt_version", "request", "reply", "finish_reason"),
     *("prompt_tokens", "completion_tokens", "seconds", "chances"),
 )
 """The columns with the same name in `StoredCall`."""
+LOGGED = ("step", "prompt_version", "finish_reason", "prompt_tokens", "completion_tokens", "seconds")
+"""The columns in the log, without the texts of request and reply."""
 
 logger = structlog.get_logger(__name__)
 
@@ -42,85 +44,64 @@ class RowCallStore:
     """Stores a judge's answered calls as JudgeCall rows, with the run that paid for them.
 
     If there is no stored reply, one worker claims the question and asks it; other workers with the same question wait
-    for the reply. The claim ends with the reply, with the end of the asking task, or when the lease of a dead process
-    expires. Calls of a project's own judge are used only in that project.
+    for the reply. The claim ends with the reply, with `release`, or when the lease of a dead process expires. Calls
+    of a project's own judge are used only in that project.
     """
 
-    def __init__(self, judge: Judge, *, run: Run | None = None) -> None:
+    def __init__(self, judge: Judge, thread: DatabaseThread, *, run: Run | None = None) -> None:
         self._judge = judge
         self._run_id = None if run is None else run.pk
         self._token = secrets.token_hex(16)
-        self._asking: dict[asyncio.Task[object], str] = {}
-        self._thread = DatabaseThread("judge-calls")
-        self._asked = Grouped(self._thread.begin, self._read_or_claim)
-        self._paid = Grouped(self._thread.begin, self._write)
+        self._claimed = set[str]()
+        self._thread = thread
+        self._asked = Grouped(thread.begin, self._read_or_claim)
+        self._paid = Grouped(thread.begin, self._write)
         self._keeper: asyncio.Task[None] | None = None
 
-    def close(self) -> None:
-        """Release all claims and close the threads and their connections. The store cannot be used again."""
-        if self._keeper is not None:
-            self._thread.begin(lambda: self._own().delete()).result()
-        self._thread.close()
-
     async def get(self, key: str) -> StoredCall | None:
-        """Return the stored call with this key; None if the caller must make the call.
+        """Return the stored call with this key; None if the caller must make the call, which the store then claims.
 
         Waits while another worker makes the call.
         """
-        self._end_question()
         key = self._kept_under(key)
+        # Note the claim first, because it may exist although the task was cancelled meanwhile.
+        self._claimed.add(key)
         while True:
-            call, is_ours = await self._read_or_claim_for_task(key)
-            if is_ours:
-                self._begin_question(key)
+            if self._keeper is None or self._keeper.done():
+                self._keeper = asyncio.create_task(self._prolong())
+            call, is_ours = await self._asked.do(key)
+            if call is not None:
+                self._claimed.discard(key)
             if call is not None or is_ours:
                 return call
             await asyncio.sleep(LOOK_AGAIN_SECONDS)
 
+    def release(self, key: str) -> None:
+        """End the claim of a call that was not stored, so that others may make it."""
+        key = self._kept_under(key)
+        if key in self._claimed:
+            self._claimed.remove(key)
+            self._thread.begin(self._own().filter(key=key).delete)
+
     async def put(self, call: StoredCall) -> None:
         """Store a call and end its claim. If the key exists, the stored call is not changed."""
-        self._tell(call)
-        self._asking.pop(_current_task(), None)
-        # Store the call even if the task is cancelled, because it is paid for.
-        await self._paid.do_surely(replace(call, key=self._kept_under(call.key)))
-
-    def _tell(self, call: StoredCall) -> None:
-        # Omit the texts of request and reply, which must not get into the log.
-        told = {
-            name: getattr(call, name)
-            for name in COLUMNS
-            if name not in ("key", "request", "reply", "chances")
-        }
-        logger.info(
-            "call answered", judge=self._judge.name, model=call.model[:LONGEST_MODEL], **told | _fitting(call)
+        kept = replace(
+            call,
+            key=self._kept_under(call.key),
+            finish_reason=call.finish_reason[:LONGEST_FINISH_REASON],
+            model=call.model[:LONGEST_MODEL],
+            prompt_tokens=min(call.prompt_tokens or 0, _LARGEST_COUNT),
+            completion_tokens=min(call.completion_tokens or 0, _LARGEST_COUNT),
         )
+        told = {name: getattr(kept, name) for name in LOGGED}
+        logger.info("call answered", judge=self._judge.name, model=kept.model, **told)
+        self._claimed.discard(kept.key)
+        # Store the call even if the task is cancelled, because it is paid for.
+        await self._paid.do(kept, surely=True)
 
     def _kept_under(self, key: str) -> str:
         project = self._judge.project_id
         return key if project is None else hashlib.sha256(f"{project}:{key}".encode()).hexdigest()
-
-    # Rejected and failed calls are never stored, so their key is released at the task's next question or at its end.
-
-    def _begin_question(self, key: str) -> None:
-        task = _current_task()
-        if task not in self._asking:
-            task.add_done_callback(self._end_question)
-        self._asking[task] = key
-        if self._keeper is None or self._keeper.done():
-            self._keeper = asyncio.create_task(self._prolong())
-
-    def _end_question(self, task: asyncio.Task[object] | None = None) -> None:
-        key = self._asking.pop(task or _current_task(), None)
-        if key is not None:
-            self._thread.begin(lambda: self._give_up(key))
-
-    async def _read_or_claim_for_task(self, key: str) -> tuple[StoredCall | None, bool]:
-        try:
-            return await self._asked.do(key)
-        except asyncio.CancelledError:
-            # Give up the claim in any case: it may exist although the task was cancelled.
-            self._thread.begin(lambda: self._give_up(key))
-            raise
 
     def _read_or_claim(self, keys: Sequence[str]) -> list[tuple[StoredCall | None, bool]]:
         """For each key, return the stored reply if there is one, and True if this store has claimed the key."""
@@ -150,9 +131,6 @@ class RowCallStore:
 
     def _own(self) -> QuerySet[JudgeCall]:
         return JudgeCall.all_calls.filter(token=self._token, lease_until__isnull=False)
-
-    def _give_up(self, key: str) -> None:
-        self._own().filter(key=key).delete()
 
     async def _prolong(self) -> None:
         """Extend the leases of claims, until the event loop ends."""
@@ -185,8 +163,8 @@ class RowCallStore:
             JudgeCall(
                 judge_id=self._judge.pk,
                 run_id=self._run_id,
-                served_model=call.model[:LONGEST_MODEL],
-                **{column: getattr(call, column) for column in COLUMNS} | _fitting(call),
+                served_model=call.model,
+                **{column: getattr(call, column) for column in COLUMNS},
             )
             for call in calls
         ]
@@ -206,17 +184,3 @@ class RowCallStore:
                 time.sleep(LOOK_AGAIN_SECONDS)
             else:
                 return [None] * len(rows)
-
-
-def _fitting(call: StoredCall) -> dict[str, object]:
-    return {
-        "finish_reason": call.finish_reason[:40],
-        "prompt_tokens": min(call.prompt_tokens or 0, _LARGEST_COUNT),
-        "completion_tokens": min(call.completion_tokens or 0, _LARGEST_COUNT),
-    }
-
-
-def _current_task() -> asyncio.Task[object]:
-    task = asyncio.current_task()
-    assert task is not None, "judges ask in tasks"
-    return task

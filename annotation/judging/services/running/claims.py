@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.db.models import Exists, Max, OuterRef, Prefetch, Q, QuerySet
@@ -27,17 +26,12 @@ class ActiveClaims(NamedTuple):
     claims: Sequence[Claim]
 
 
-@dataclass(frozen=True, slots=True)
-class FoundClaims:
+class FoundClaims(NamedTuple):
     """The claims that a judge extracted from a summary, or from the documents of a set."""
 
-    owner: Summary | DocumentSet
+    owner: Owner
     piece: TextToJudge
     claims: Sequence[ExtractedClaim]
-
-    @property
-    def key(self) -> Owner:
-        return owner_of(self.owner)
 
 
 def owner_of(text: Summary | DocumentSet) -> Owner:
@@ -65,10 +59,10 @@ def keep_claims(found: Sequence[FoundClaims], signature: str) -> dict[Owner, Act
     """
     # Lock in a fixed order, so that two workers cannot deadlock.
     for place, model in ((1, DocumentSet), (0, Summary)):
-        if keys := [key for each in found if (key := each.key[place])]:
+        if keys := [key for each in found if (key := each.owner[place])]:
             held = model.objects.filter(pk__in=keys).order_by("pk")
             list(held.select_for_update(of=("self",), no_key=True).values_list("pk"))
-    owners = [each.key for each in found]
+    owners = [each.owner for each in found]
     there = active_claims(owners)
     last = {
         (summary, document_set): version
@@ -77,12 +71,12 @@ def keep_claims(found: Sequence[FoundClaims], signature: str) -> dict[Owner, Act
         .values_list("summary_id", "document_set_id")
         .annotate(Max("version"))
     }
-    new = [each for each in found if each.key not in there]
+    new = [each for each in found if each.owner not in there]
     made = ClaimSet.objects.bulk_create(
         ClaimSet(
-            summary_id=each.key[0],
-            document_set_id=each.key[1],
-            version=last.get(each.key, 0) + 1,
+            summary_id=each.owner[0],
+            document_set_id=each.owner[1],
+            version=last.get(each.owner, 0) + 1,
             origin=ClaimOrigin.JUDGE,
             origin_name=signature,
         )
@@ -94,7 +88,7 @@ def keep_claims(found: Sequence[FoundClaims], signature: str) -> dict[Owner, Act
     ]
     Claim.objects.bulk_create(claim for claims in rows for claim in claims)
     kept = zip(new, rows, strict=True)
-    return there | {each.key: ActiveClaims(signature, claims) for each, claims in kept}
+    return there | {each.owner: ActiveClaims(signature, claims) for each, claims in kept}
 
 
 def _sets_of(owners: Iterable[Owner]) -> QuerySet[ClaimSet]:

@@ -62,13 +62,12 @@ class Grouped(Generic[Item, ThreadResult]):
             self._begin(self._do_what_came)
         return result
 
-    async def do(self, item: Item) -> ThreadResult:
-        """Queue an item and return its result. A cancellation removes the item unless it has started."""
-        return await asyncio.wrap_future(self.begin(item))
+    async def do(self, item: Item, *, surely: bool = False) -> ThreadResult:
+        """Queue an item and return its result. A cancellation removes the item unless it has started.
 
-    async def do_surely(self, item: Item) -> ThreadResult:
-        """Queue an item and return its result. The item is processed even if the caller is cancelled."""
-        return await asyncio.wrap_future(self.begin(item, surely=True))
+        If `surely`, the item is processed even if the caller is cancelled.
+        """
+        return await asyncio.wrap_future(self.begin(item, surely=surely))
 
     def _do_what_came(self) -> None:
         with self._guard:

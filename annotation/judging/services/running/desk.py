@@ -7,22 +7,21 @@ continues; unscored checks are asked again.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import replace
+from functools import partial
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from annotation.core.criteria import asked_of_judges, criterion_of
 from annotation.core.jobs import Claimed
 from annotation.core.refusals import Refusal
-from annotation.judging.queries.run_metrics import parts_of
-from annotation.judging.services.judges import JudgeAtWork
-from annotation.judging.services.running.answers import Answered, Judged, LatestWord, is_usable
-from annotation.judging.services.running.claims import ActiveClaims, FoundClaims, Owner, owner_of
-from annotation.judging.services.running.database_thread import Grouped
-from annotation.judging.services.running.questions import ActiveQuestions
+from annotation.judging.services.running.answers import Judged, given_by, is_usable
+from annotation.judging.services.running.claims import FoundClaims, Owner, active_claims, owner_of
 from annotation.judging.services.running.texts import TextsToJudge, TextToJudge
-from annotation.models import Check, Claim, Criterion, DocumentSet, Run, Summary
+from annotation.models import Check, Claim, Criterion, DocumentSet, Score, Summary
 from evaluation.blend import VERSION
 from evaluation.errors import JudgeError
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, UnusableReply
@@ -38,6 +37,9 @@ from evaluation.judging.protocol import (
 from evaluation.judging.protocol import Verdict as Answer
 from evaluation.metrics import JUDGED, explained_completeness, explained_redundancy, explained_topics
 
+if TYPE_CHECKING:
+    from annotation.judging.services.running.turn import Turn
+
 TOPICS = "topic_preservation"
 EMPTY_SUMMARY = "The summary is empty."
 NO_SOURCE = "The document set has no source text."
@@ -49,28 +51,35 @@ Due = tuple["RowDesk", Any]
 """A value to write, with its desk."""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What the desks of a turn share: texts, run, judge, and what the database has already.
+class Batch:
+    """What the desks of document sets that are taken together share: their texts, and what is stored already.
 
-    - `rows`: by kind of value, the queue that writes such values together
-    - `claims`, `questions`: the current ones; new ones are added during the turn
+    - `given`: the judge's latest answers about the summaries
     - `criteria`: the criteria that the judge answers, by name
     - `scored`: the keys of summaries with a score
-    - `checked`: by the key of an empty summary, the keys of the claims that have a check
     """
 
-    texts: TextsToJudge
-    run: Run
-    judge: JudgeAtWork
-    signature: str
-    rows: Mapping[str, Grouped[Due, Any]]
-    claims: dict[Owner, ActiveClaims]
-    questions: ActiveQuestions
-    given: Mapping[Answered, LatestWord]
-    criteria: Mapping[str, Criterion]
-    scored: frozenset[int]
-    checked: Mapping[int, Set[int]]
+    def __init__(self, turn: Turn, claimed: Sequence[Claimed]) -> None:
+        self.turn = turn
+        sets = [document_set_of(each) for each in claimed]
+        # Use the run of the taken jobs, because the project's rules may have changed since the turn began.
+        project = (claimed[0].job.run or turn.run).project
+        self.texts = TextsToJudge(sets, project, turn.only)
+        summaries = [summary for each in sets for summary in self.texts.summaries[each.pk]]
+        references = [reference for each in sets for reference in self.texts.references(each.pk)]
+        owners: list[Owner] = [(one.pk, None) for one in (*summaries, *references)]
+        owners += [(None, one.pk) for one in sets]
+        for owner in owners:
+            turn.claims.pop(owner, None)
+        turn.claims |= active_claims(owners)
+        if "questions" in turn.parts:
+            turn.questions.load([each.pk for each in sets])
+        keys = [summary.pk for summary in summaries]
+        self.given = given_by(turn.judge.row, keys)
+        asked = [criterion_of(project, JUDGED[part]) for part in sorted(turn.parts & JUDGED.keys())]
+        asked += asked_of_judges(project) if "criteria" in turn.parts else ()
+        self.criteria: Mapping[str, Criterion] = {row.name: row for row in asked}
+        self.scored = set(Score.objects.filter(summary__in=keys).values_list("summary_id", flat=True))
 
 
 class _Asked(NamedTuple):
@@ -84,14 +93,15 @@ class _Asked(NamedTuple):
 class RowDesk:
     """The desk of one document set; at the end, `require_whole` raises a failure of the requests, if there is one."""
 
-    def __init__(self, claimed: Claimed, known: Known) -> None:
+    def __init__(self, claimed: Claimed, batch: Batch) -> None:
         self.claimed, self.key, self.document_set = claimed, claimed.job.pk, document_set_of(claimed)
         self.context, self.task = copy_context(), Future[None]()
-        self.known, self._signature, self._parts = known, known.signature, parts_of(known.run.metrics)
-        self.judge = known.judge.judge_of(self.document_set)
-        self._again = known.judge.repeat_judge(self.document_set, known.run)
-        self.source = known.texts.source(self.document_set.pk)
-        self.summary_rows = known.texts.summaries[self.document_set.pk]
+        self.turn, self._batch, self._texts = batch.turn, batch, batch.texts
+        self._signature, self._parts = self.turn.by.signature, self.turn.parts
+        self.judge = self.turn.judge.judge_of(self.document_set)
+        self._again = self.turn.judge.repeat_judge(self.document_set, self.turn.run)
+        self.source = self._texts.source(self.document_set.pk)
+        self.summary_rows = self._texts.summaries[self.document_set.pk]
         self._requested: list[tuple[str, Summary | None]] = []
         self._topics: tuple[str, ...] = ()
         self._why_no_topics = ""
@@ -111,12 +121,13 @@ class RowDesk:
 
     async def _do(self, kind: str, value: object) -> Any:
         """Wait for the worker's thread to write a value, and return the result."""
-        return await self.known.rows[kind].do((self, value))
+        return await self.turn.rows[kind].do((self, value))
 
     def require_whole(self) -> None:
         """Raise the failure of the set, if any; prefer one that would stop all sets. Answers are kept."""
-        final = [each for each in self._failures if isinstance(each, JudgeRefused | BudgetSpent)]
-        for failure in [*final, *self._failures]:
+        for failure in sorted(
+            self._failures, key=lambda each: not isinstance(each, JudgeRefused | BudgetSpent)
+        ):
             raise failure
         bare = [
             f"No claims could be extracted from {', '.join(sorted(texts))}. {why}"
@@ -152,21 +163,21 @@ class RowDesk:
         """Find the references without claims. A None in the list means the documents."""
         if "coverage" not in self._parts:
             return []
-        texts = self.known.texts
+        texts = self._texts
         bare: list[Summary | None] = [
             reference
             for reference in texts.references(self.document_set.pk)
-            if owner_of(reference) not in self.known.claims
+            if owner_of(reference) not in self.turn.claims
         ]
         needs_documents = any(not texts.references_of(summary) for summary in self.summary_rows)
-        if needs_documents and owner_of(self.document_set) not in self.known.claims:
+        if needs_documents and owner_of(self.document_set) not in self.turn.claims:
             bare.append(None)
         return bare
 
     def _question_request(self) -> DocumentRequest | None:
         if "questions" not in self._parts or self.source.text.is_blank:
             return None
-        questions, key = self.known.questions, self.document_set.pk
+        questions, key = self.turn.questions, self.document_set.pk
         missing = questions.missing(key)
         # Show the judge all existing questions, so that it generates different ones.
         shown = questions.of(key) if missing else questions.open(key)
@@ -186,7 +197,9 @@ class RowDesk:
             elif kind == "topics":
                 self._topics, self._why_no_topics = reading.topics or (), reading.faults.get("topics", "")
             elif kind == "claims" and reading.claims is not None:
-                found.append(FoundClaims(owner or self.document_set, self._piece(owner), reading.claims))
+                found.append(
+                    FoundClaims(owner_of(owner or self.document_set), self._piece(owner), reading.claims)
+                )
             elif kind == "claims" and owner is None:
                 hopeless = f"No claims could be extracted from the documents. {reading.faults['claims']}"
             elif kind == "claims":
@@ -210,7 +223,7 @@ class RowDesk:
             )
             return
         self._has_news |= await self._do("questions", reading)
-        open_texts = {question.text for question in self.known.questions.open(self.document_set.pk)}
+        open_texts = {question.text for question in self.turn.questions.open(self.document_set.pk)}
         if open_texts <= {question.text for question in reading.questions}:
             return
         # Ask again: another worker has stored other questions, which need answers.
@@ -221,7 +234,7 @@ class RowDesk:
         self._bare.setdefault(str(why), []).append("the documents" if owner is None else _named(owner))
 
     def _piece(self, owner: Summary | None) -> TextToJudge:
-        return self.source if owner is None else self.known.texts.piece(owner)
+        return self.source if owner is None else self._texts.piece(owner)
 
     # Questions about summaries
 
@@ -229,18 +242,12 @@ class RowDesk:
         left = [
             summary
             for summary in self.summary_rows
-            if self._has_news or summary.pk not in self.known.scored or not self._is_answered(summary)
+            if self._has_news or summary.pk not in self._batch.scored or not self._is_answered(summary)
         ]
         await self._do("progress", (len(self.summary_rows) - len(left), len(self.summary_rows)))
-        return self._until_failure(left)
-
-    def _until_failure(self, summaries: Iterable[Summary]) -> Iterator[Summary]:
-        for summary in summaries:
-            # Stop here if a request has failed, because the failure would affect the other summaries too.
-            if self._failures:
-                return
-            self._judged[summary.pk] = Judged(summary, criteria=self.known.criteria)
-            yield summary
+        self._judged = {summary.pk: Judged(summary, criteria=self._batch.criteria) for summary in left}
+        # Stop after a failed request, because the failure would affect the other summaries too.
+        return takewhile(lambda _: not self._failures, left)
 
     def open(self, summary: Summary) -> Open:
         judged, piece = self._judged[summary.pk], self._piece(summary)
@@ -264,64 +271,70 @@ class RowDesk:
             self._topics if lacks_topics else (),
         )
         criteria = [row.fact for row in self._open_criteria(summary) if row.name not in judged.ratings]
-        reference = self.known.texts.reference_of(summary) if criteria else None
+        reference = self._texts.reference_of(summary) if criteria else None
         asked = Open(self.source.text, cover, takes, tuple(claim.text for claim in rows.own))
         return asked.rating(criteria, reference.text if reference else None)
 
     async def keep(self, summary: Summary, answers: Answers) -> None:
-        judged, rows, aligned = self._judged[summary.pk], self._asked[summary.pk], answers.aligned
+        judged, aligned = self._judged[summary.pk], answers.aligned
         piece = self._piece(summary)
         if isinstance(aligned, UnusableReply):
             self._note_bare(summary, aligned)
         if failures := [each for each in answers.failures if not isinstance(each, UnusableReply)]:
             self._failures += failures
             judged.is_incomplete = True
-        if not isinstance(answers.covered, JudgeError | None):
-            covered, topics = answers.covered, answers.asked.cover.topics
-            judged.answers |= _located(rows.claims, covered.claims, piece)
-            judged.answers |= _located(rows.questions, covered.questions, piece)
-            if topics:
-                least = self.known.texts.project.least_scored
-                labels = [answer.label for answer in covered.topics]
-                why = next((answer.reason for answer in covered.topics if answer.reason), "")
-                judged.ratings[TOPICS] = Rating(
-                    *explained_topics(topics, labels, least_scored=least, why=why)
-                )
-        judged.ratings |= {name: piece.placed(rating) for name, rating in answers.ratings.items()}
-        if not isinstance(answers.own, JudgeError | None):
-            judged.answers |= self._supported(rows.own, answers.own)
         if not isinstance(aligned, JudgeError | None):
             claims: list[ExtractedClaim] = [each.claim for each in aligned]
-            await self._do("claims", [FoundClaims(summary, piece, claims)])
-            kept = self._own_claims(summary)
-            # Use the verdicts only if our claims were stored; claims of another worker are checked in the next round.
-            if [claim.text for claim in kept] == [claim.text for claim in claims]:
-                judged.answers |= self._supported(kept, [each.verdict for each in aligned])
+            await self._do("claims", [FoundClaims(owner_of(summary), piece, claims)])
+        judged.answers |= {row.pk: said for row, said in self._pairs(summary, answers)}
+        judged.ratings |= {name: piece.placed(rating) for name, rating in answers.ratings.items()}
+        if isinstance(answers.covered, CoverReading) and (topics := answers.asked.cover.topics):
+            least = self._texts.project.least_scored
+            labels = [answer.label for answer in answers.covered.topics]
+            why = next((answer.reason for answer in answers.covered.topics if answer.reason), "")
+            judged.ratings[TOPICS] = Rating(*explained_topics(topics, labels, least_scored=least, why=why))
+
+    def _pairs(self, summary: Summary, answers: Answers) -> Iterator[tuple[Claim, Answer]]:
+        """Pair the claims and questions of a request with their answers, whose evidence is given by rows.
+
+        Of the claims that the judge extracted, those that are stored are paired: another worker may have stored others,
+        which are checked in the next round.
+        """
+        rows, piece = self._asked[summary.pk], self._piece(summary)
+        if isinstance(answers.covered, CoverReading):
+            said = (*answers.covered.claims, *answers.covered.questions)
+            for row, answer in zip((*rows.claims, *rows.questions), said, strict=True):
+                yield row, piece.placed(answer)
+        supported: list[tuple[Claim, Answer]] = []
+        if not isinstance(answers.own, JudgeError | None):
+            supported += zip(rows.own, answers.own, strict=True)
+        if not isinstance(answers.aligned, JudgeError | None):
+            by_text = {each.claim.text: each.verdict for each in answers.aligned}
+            supported += [
+                (row, by_text[row.text]) for row in self._own_claims(summary) if row.text in by_text
+            ]
+        for row, answer in supported:
+            is_blank = self.source.text.is_blank
+            yield row, Answer(None, reason=NO_SOURCE) if is_blank else self.source.placed(answer)
 
     async def repeat(self, summary: Summary, first: Answers) -> None:
         """Ask about a random share of summaries again, ignoring stored calls, and keep the labels of equal claims."""
         if self._again is None or not self._repeats(summary.pk) or self._judged[summary.pk].is_incomplete:
             return
-        judged, rows = self._judged[summary.pk], self._asked[summary.pk]
         second = await ask(self._again, first.asked)
         self._failures += [each for each in second.failures if not isinstance(each, UnusableReply)]
-        pairs: list[tuple[Claim, Answer]] = []
-        if isinstance(second.covered, CoverReading):
-            pairs += zip(rows.claims, second.covered.claims, strict=True)
-            pairs += zip(rows.questions, second.covered.questions, strict=True)
-        if not isinstance(second.own, JudgeError | None):
-            pairs += zip(rows.own, second.own, strict=True)
-        if not isinstance(second.aligned, JudgeError | None):
-            by_text = {each.claim.text: each.verdict for each in second.aligned}
-            pairs += [(row, by_text[row.text]) for row in self._own_claims(summary) if row.text in by_text]
-        judged.repeated |= {row.pk: answer.label for row, answer in pairs if answer.label is not None}
+        self._judged[summary.pk].repeated |= {
+            row.pk: answer.label for row, answer in self._pairs(summary, second) if answer.label is not None
+        }
 
     async def end(self, summary: Summary) -> None:
         judged = self._judged.pop(summary.pk)
         if judged.is_incomplete:
             return
         judged.sides = self._sides(summary)
-        judged.computed = {name: self._computed(name, summary) for name in self._uncomputed(summary)}
+        for name, computation in self._uncomputed(summary).items():
+            value, reason = computation()
+            judged.computed[name] = {"value": value, "reason": reason, "version": f"{name}:{VERSION}"}
         if self._lacks_topics(summary) and TOPICS not in judged.ratings:
             why = NO_SOURCE if self.source.text.is_blank else self._why_no_topics
             judged.ratings[TOPICS] = Rating(0.0, EMPTY_SUMMARY) if summary.is_empty else Rating(None, why)
@@ -336,13 +349,8 @@ class RowDesk:
         """True if the judge is asked again about a summary. The choice is random, but the same after the run is
         resumed.
         """
-        run = self.known.run
+        run = self.turn.run
         return random.Random(f"{run.public_id} {summary}").random() < (run.repeat_share or 0.0)
-
-    def _supported(self, claims: Sequence[Claim], answers: Sequence[Answer]) -> dict[int, Answer]:
-        if self.source.text.is_blank:
-            answers = [Answer(None, reason=NO_SOURCE)] * len(claims)
-        return _located(claims, answers, self.source)
 
     def _needs_alignment(self, summary: Summary) -> bool:
         """True if no claims were extracted from the summary, or if the request that extracted them must be repeated.
@@ -350,10 +358,10 @@ class RowDesk:
         The request is repeated in two cases, if this judge extracted the claims: if they have no verdicts, because an
         interruption left the verdicts in the call store, and if the judge is asked about this summary again.
         """
-        active = self.known.claims.get(owner_of(summary))
+        active = self.turn.claims.get(owner_of(summary))
         if active is None:
             return True
-        is_cut_off = not any((claim.pk, summary.pk) in self.known.given for claim in active.claims)
+        is_cut_off = not any((claim.pk, summary.pk) in self._batch.given for claim in active.claims)
         is_asked = is_cut_off or self._repeats(summary.pk)
         return is_asked and bool(active.claims) and active.maker == self._signature
 
@@ -365,20 +373,18 @@ class RowDesk:
         ]
 
     def _claims_of(self, *owners: Owner) -> list[Claim]:
-        return [
-            claim for each in owners if (active := self.known.claims.get(each)) for claim in active.claims
-        ]
+        return [claim for each in owners if (active := self.turn.claims.get(each)) for claim in active.claims]
 
     def _own_claims(self, summary: Summary) -> list[Claim]:
         return self._claims_of(owner_of(summary))
 
     def _questions(self) -> list[Claim]:
-        return self.known.questions.of(self.document_set.pk) if "questions" in self._parts else []
+        return self.turn.questions.of(self.document_set.pk) if "questions" in self._parts else []
 
     def _reference_claims(self, summary: Summary) -> list[Claim]:
         if "coverage" not in self._parts:
             return []
-        references: list[Owner] = [(key, None) for key in self.known.texts.references_of(summary)]
+        references: list[Owner] = [(key, None) for key in self._texts.references_of(summary)]
         return self._claims_of(*(references or [owner_of(self.document_set)]))
 
     def _sides(self, summary: Summary) -> dict[int, Check.Side]:
@@ -397,56 +403,42 @@ class RowDesk:
         return "topics" in self._parts and not self._is_given(summary, TOPICS)
 
     def _open_criteria(self, summary: Summary) -> list[Criterion]:
-        return [row for row in self.known.criteria.values() if not self._is_given(summary, row.name)]
+        return [row for row in self._batch.criteria.values() if not self._is_given(summary, row.name)]
 
     def _is_given(self, summary: Summary, given: str | int) -> bool:
         """True if a rating (by name) or a verdict (by claim) is stored and the summary is not asked about again."""
-        word = None if self._repeats(summary.pk) else self.known.given.get((given, summary.pk))
+        word = None if self._repeats(summary.pk) else self._batch.given.get((given, summary.pk))
         return is_usable(word, self._signature)
 
-    def _uncomputed(self, summary: Summary) -> list[str]:
-        """The scores of the run that can be computed for the summary but are not stored."""
-        can_be: Mapping[str, bool] = {
-            "completeness": not self.source.text.is_blank,
-            "redundancy": not summary.is_empty,
+    def _uncomputed(self, summary: Summary) -> dict[str, Callable[[], tuple[float | None, str]]]:
+        """The scores of the run that are not stored and can be computed, each with its computation."""
+        if self._parts.isdisjoint(("completeness", "redundancy")):
+            return {}
+        text, source, language = self._piece(summary).text.text, self.source.text, self.document_set.language
+        can_be: dict[str, Callable[[], tuple[float | None, str]]] = {}
+        if not source.is_blank:
+            can_be["completeness"] = partial(explained_completeness, source.text, text, language)
+        if not summary.is_empty:
+            can_be["redundancy"] = partial(explained_redundancy, text, language)
+        return {
+            name: computation
+            for name, computation in can_be.items()
+            if name in self._parts and summary.computed.get(name, {}).get("version") != f"{name}:{VERSION}"
         }
-        return [
-            name
-            for name, is_possible in can_be.items()
-            if name in self._parts
-            and is_possible
-            and summary.computed.get(name, {}).get("version") != f"{name}:{VERSION}"
-        ]
-
-    def _computed(self, name: str, summary: Summary) -> dict[str, object]:
-        text, language = self._piece(summary).text.text, self.document_set.language
-        if name == "completeness":
-            value, reason = explained_completeness(self.source.text.text, text, language)
-        else:
-            value, reason = explained_redundancy(text, language)
-        return {"value": value, "reason": reason, "version": f"{name}:{VERSION}"}
 
     def _is_answered(self, summary: Summary) -> bool:
-        """True if the summary needs no more answers or scores."""
-        if self._uncomputed(summary) or self._lacks_topics(summary):
+        """True if the summary needs no more answers or scores. An empty one costs no call, so it is done again."""
+        if summary.is_empty or self._uncomputed(summary) or self._lacks_topics(summary):
+            return False
+        if "alignment" in self._parts and owner_of(summary) not in self.turn.claims:
             return False
         claims = self._sides(summary)
-        if summary.is_empty:
-            return claims.keys() <= self.known.checked.get(summary.pk, frozenset())
-        if self._open_criteria(summary) or (
-            "alignment" in self._parts and owner_of(summary) not in self.known.claims
-        ):
-            return False
-        return all(self._is_given(summary, claim) for claim in claims)
+        return not self._open_criteria(summary) and all(self._is_given(summary, claim) for claim in claims)
 
 
 def document_set_of(claimed: Claimed) -> DocumentSet:
     assert claimed.job.document_set is not None, "a job of a run"
     return claimed.job.document_set
-
-
-def _located(rows: Sequence[Claim], answers: Sequence[Answer], piece: TextToJudge) -> dict[int, Answer]:
-    return {row.pk: piece.placed(answer) for row, answer in zip(rows, answers, strict=True)}
 
 
 def _named(summary: Summary) -> str:

@@ -24,16 +24,12 @@ class RunBudget:
     Reservations of a dead worker are removed when the run is resumed.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, thread: DatabaseThread) -> None:
         self._run = Run.objects.filter(pk=run.pk)
         self._has_cap = run.max_cost is not None
         self._open = 0
-        self._thread = DatabaseThread("run-budget")
-        self._settling = Grouped(self._thread.begin, self._settle)
-
-    def close(self) -> None:
-        """Finish all settlements, then end the thread and close its connection."""
-        self._thread.close()
+        self._thread = thread
+        self._settling = Grouped(thread.begin, self._settle)
 
     async def reserve(self, cost: float) -> None:
         """Reserve the expected cost of a call; wait while the cap leaves too little.
@@ -72,7 +68,7 @@ class RunBudget:
 
     async def settle(self, reserved: float, cost: float) -> None:
         """Replace a reservation by the actual cost, even if the task is cancelled."""
-        await self._settling.do_surely((reserved, cost))
+        await self._settling.do((reserved, cost), surely=True)
 
     def _settle(self, bills: Sequence[tuple[float, float]]) -> list[None]:
         held = sum(reserved for reserved, _ in bills) if self._has_cap else 0.0

@@ -21,24 +21,21 @@ from django.db.models import F
 from structlog.contextvars import bind_contextvars
 
 from annotation.core import jobs
-from annotation.core.criteria import asked_of_judges, criterion_of
 from annotation.core.refusals import Refusal
 from annotation.judging.queries.run_metrics import parts_of
 from annotation.judging.queries.runs import is_without_use, why_without_use
 from annotation.judging.services.end_run import settle, stop_run
 from annotation.judging.services.judges import JudgeAtWork, at_work, kept_signature
-from annotation.judging.services.running.answers import Judged, JudgeOfRun, given_by, write
-from annotation.judging.services.running.claims import Owner, active_claims, keep_claims
+from annotation.judging.services.running.answers import Judged, JudgeOfRun, write
+from annotation.judging.services.running.claims import ActiveClaims, Owner, keep_claims
 from annotation.judging.services.running.database_thread import Grouped
-from annotation.judging.services.running.desk import Due, Known, RowDesk, document_set_of
+from annotation.judging.services.running.desk import Batch, Due, RowDesk
 from annotation.judging.services.running.questions import ActiveQuestions
-from annotation.judging.services.running.texts import TextsToJudge
-from annotation.models import Check, Job, Judge, Run, Score, Summary
+from annotation.models import Job, Run, Summary
 from annotation.scoring.rescore import rescore_now
 from evaluation.judging.errors import BudgetSpent, JudgeRefused, JudgeSettings, JudgeUnavailable
 from evaluation.judging.orchestration import chunks, judge_texts
 from evaluation.judging.protocol import one_pass
-from evaluation.metrics import JUDGED
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -46,8 +43,6 @@ if TYPE_CHECKING:
 TURN_SECONDS = 20.0
 """After these seconds, another waiting run has its turn, and the judge is read again."""
 CHECKS_A_TRANSACTION = 100
-OFFLINE_SETS_AT_ONCE = 50
-OFFLINE_SUMMARIES_AT_ONCE = 10
 UNAVAILABLE_IN_A_ROW = 10
 """The number of consecutive document sets without a reply after which the server counts as unavailable."""
 LOOK_SECONDS = 1.0
@@ -88,11 +83,11 @@ class Turn:
         self.run = run
         self.judge = judge
         self.token = token
-        self._by = JudgeOfRun(judge.row, kept_signature(judge.judge.signature), run)
-        self._parts = parts_of(run.metrics)
-        self._only = frozenset(run.summaries.values_list("pk", flat=True)) if run.is_trial else None
-        self._claims: dict[Owner, Any] = {}
-        self._questions = ActiveQuestions(self._by, run.n_questions)
+        self.by = JudgeOfRun(judge.row, kept_signature(judge.judge.signature), run)
+        self.parts = parts_of(run.metrics)
+        self.only = frozenset(run.summaries.values_list("pk", flat=True)) if run.is_trial else None
+        self.claims: dict[Owner, ActiveClaims] = {}
+        self.questions = ActiveQuestions(self.by, run.n_questions)
         self._desks: dict[int, RowDesk] = {}
         self._due: SimpleQueue[Callable[[], None]] = SimpleQueue()
         acts: dict[str, _Act] = {
@@ -101,24 +96,22 @@ class Turn:
             "progress": self._note_progress,
             "answers": self._write,
         }
-        self._rows: dict[str, Grouped[Due, Any]] = {
+        self.rows: dict[str, Grouped[Due, Any]] = {
             kind: Grouped(self._due.put, partial(self._attempt, act)) for kind, act in acts.items()
         }
         self._ended = Grouped(self._due.put, self._end)
         self._unavailable_in_a_row = 0
         self._stop: tuple[RowDesk, BaseException] | None = None
         self._is_without_use = False
-        is_offline = judge.row.kind == Judge.Kind.LEXICAL
-        # Work on twice as many sets as there are simultaneous calls, so that calls continue while answers are written.
-        self._sets_at_once = OFFLINE_SETS_AT_ONCE if is_offline else 2 * judge.judge.concurrency
-        self._summaries_at_once = OFFLINE_SUMMARIES_AT_ONCE if is_offline else 2 * judge.row.concurrency
+        # Work on twice as many texts as there are simultaneous calls, so that calls continue while answers are written.
+        self._at_once = 2 * judge.judge.concurrency
 
     # Taking work
 
     def pull(self, *, most: int | None, is_stopping: Callable[[], bool]) -> bool:
         """Take and do jobs until none is waiting or the turn ends. Returns False if the server is unavailable."""
         end = time.monotonic() + TURN_SECONDS
-        room = self._sets_at_once if most is None else most
+        room = self._at_once if most is None else most
         is_more = True
         while True:
             is_open = is_more and time.monotonic() < end and not is_stopping() and not self._is_over
@@ -128,7 +121,8 @@ class Turn:
             if is_open and (free >= room / 4 or not self._desks):
                 taken = jobs.take(_due_jobs(self.run), most=max(1, free), token=self.token)
                 is_more = bool(taken) and most is None
-                self.begin(taken)
+                if taken:
+                    self.begin(taken)
             elif not self._desks:
                 break
             if is_stopping():
@@ -147,7 +141,8 @@ class Turn:
     def begin(self, claimed: Sequence[jobs.Claimed]) -> None:
         """Load the rows of these jobs' document sets, and start asking."""
         try:
-            desks = self._desks_of(claimed) if claimed else []
+            batch = Batch(self, claimed)
+            desks = [RowDesk(each, batch) for each in claimed]
         except Exception as failure:
             if len(claimed) > 1:
                 # Load each set alone, so that a set that cannot be read does not affect the others.
@@ -170,45 +165,8 @@ class Turn:
     def _note_end(self, desk: RowDesk, task: Future[None]) -> None:
         self._ended.begin((desk, task))
 
-    def _desks_of(self, claimed: Sequence[jobs.Claimed]) -> list[RowDesk]:
-        sets = [document_set_of(each) for each in claimed]
-        # Use the run of the taken jobs, because the project's rules may have changed since the turn began.
-        run = claimed[0].job.run or self.run
-        texts = TextsToJudge(sets, run.project, self._only)
-        summaries = [summary for each in sets for summary in texts.summaries[each.pk]]
-        references = [reference for each in sets for reference in texts.references(each.pk)]
-        owners: list[Owner] = [(one.pk, None) for one in (*summaries, *references)]
-        owners += [(None, one.pk) for one in sets]
-        for owner in owners:
-            self._claims.pop(owner, None)
-        self._claims |= active_claims(owners)
-        if "questions" in self._parts:
-            self._questions.load([each.pk for each in sets])
-        keys = [summary.pk for summary in summaries]
-        checked: defaultdict[int, set[int]] = defaultdict(set)
-        if empty := [summary.pk for summary in summaries if summary.is_empty]:
-            checks = Check.objects.filter(summary__in=empty)
-            for summary, claim in checks.values_list("summary_id", "claim_id"):
-                checked[summary or 0].add(claim)
-        asked = [criterion_of(run.project, JUDGED[part]) for part in sorted(self._parts & JUDGED.keys())]
-        asked += asked_of_judges(run.project) if "criteria" in self._parts else ()
-        known = Known(
-            texts,
-            self.run,
-            self.judge,
-            self._by.signature,
-            self._rows,
-            self._claims,
-            self._questions,
-            given_by(self.judge.row, keys),
-            {row.name: row for row in asked},
-            frozenset(Score.objects.filter(summary__in=keys).values_list("summary_id", flat=True)),
-            checked,
-        )
-        return [RowDesk(each, known) for each in claimed]
-
     async def _work(self, desk: RowDesk) -> None:
-        await judge_texts(desk.judge, desk, at_once=self._summaries_at_once, repeat=desk.repeat)
+        await judge_texts(desk.judge, desk, at_once=self._at_once, repeat=desk.repeat)
         desk.require_whole()
 
     # Database work, in this thread
@@ -218,7 +176,6 @@ class Turn:
         try:
             due = [self._due.get(timeout=LOOK_SECONDS)]
         except Empty:
-            self.judge.require_asking()
             return
         if len(self._desks) > 1:
             time.sleep(GATHER_SECONDS)
@@ -281,11 +238,11 @@ class Turn:
             del self._desks[desk.key]
 
     def _keep_claims(self, held: Sequence[Due]) -> None:
-        self._claims |= keep_claims([found for _, some in held for found in some], self._by.signature)
+        self.claims |= keep_claims([found for _, some in held for found in some], self.by.signature)
 
     def _keep_questions(self, held: Sequence[Due]) -> list[bool]:
         return [
-            self._questions.keep(desk.document_set.pk, reading.questions or (), desk.source)
+            self.questions.keep(desk.document_set.pk, reading.questions or (), desk.source)
             for desk, reading in held
         ]
 
@@ -299,7 +256,7 @@ class Turn:
         # Lock the summaries first, as every change of a check does. Sort, so that two jobs cannot deadlock.
         locked = Summary.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=summaries)
         list(locked.order_by("pk").values_list("pk", flat=True))
-        write([judged for _, judged in held], project=self.run.project, by=self._by)
+        write([judged for _, judged in held], project=self.run.project, by=self.by)
         rescore_now(project=self.run.project, summary_ids=summaries)
         counts: defaultdict[int, Counter[str]] = defaultdict(Counter)
         for desk, judged in held:

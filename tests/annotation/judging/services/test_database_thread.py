@@ -38,15 +38,15 @@ def test_a_loop_gets_the_result(thread: DatabaseThread) -> None:
     assert slugs() == {"mill"}
 
 
-@pytest.mark.parametrize("way", ["do", "do_surely"])
-def test_what_goes_wrong_is_raised_and_the_next_work_is_done(thread: DatabaseThread, way: str) -> None:
+@pytest.mark.parametrize("surely", [False, True])
+def test_what_goes_wrong_is_raised_and_the_next_work_is_done(thread: DatabaseThread, *, surely: bool) -> None:
     def fail(names: object) -> list[None]:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1 FROM no_such_table")
         return []
 
     with pytest.raises(DatabaseError):
-        asyncio.run(getattr(Grouped(thread.begin, fail), way)("mill"))
+        asyncio.run(Grouped(thread.begin, fail).do("mill", surely=surely))
     asyncio.run(makers(thread).do("mill"))
     assert slugs() == {"mill"}
 
@@ -68,10 +68,10 @@ def test_a_connection_that_was_cut_is_replaced(thread: DatabaseThread) -> None:
     assert thread.begin(own_number).result() != number
 
 
-def cancelled_while_another_works(thread: DatabaseThread, way: str) -> None:
+def cancelled_while_another_works(thread: DatabaseThread, *, surely: bool) -> None:
     async def ask(gate: threading.Event) -> None:
         before = thread.begin(lambda: gate.wait(60))
-        asking = asyncio.create_task(getattr(makers(thread), way)("mill"))
+        asking = asyncio.create_task(makers(thread).do("mill", surely=surely))
         await asyncio.sleep(0)
         asking.cancel()
         await asyncio.wait([asking])
@@ -85,12 +85,12 @@ def cancelled_while_another_works(thread: DatabaseThread, way: str) -> None:
 
 
 def test_what_a_cancelled_task_wanted_is_not_begun(thread: DatabaseThread) -> None:
-    cancelled_while_another_works(thread, "do")
+    cancelled_while_another_works(thread, surely=False)
     assert slugs() == set()
 
 
 def test_what_must_be_done_is_done_for_a_cancelled_task_too(thread: DatabaseThread) -> None:
-    cancelled_while_another_works(thread, "do_surely")
+    cancelled_while_another_works(thread, surely=True)
     assert slugs() == {"mill"}
 
 

@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from django.utils import timezone
 from annotation.judging.services.judges import at_work
 from annotation.judging.services.running import calls as judge_calls
 from annotation.judging.services.running.calls import RowCallStore
+from annotation.judging.services.running.database_thread import DatabaseThread
 from annotation.models import Judge, JudgeCall
 from evaluation.judging.errors import JudgeUnavailable
 from evaluation.judging.protocol import StoredCall, Text
@@ -49,9 +51,8 @@ def call(**changes: Any) -> StoredCall:
 def store(transactional_db: None) -> Any:
     row = openai_row()
     row.save()
-    made = RowCallStore(row)
-    yield made
-    made.close()
+    with closing(DatabaseThread("test")) as thread:
+        yield RowCallStore(row, thread)
 
 
 def test_a_call_comes_back_as_it_was_kept(store: RowCallStore) -> None:
@@ -186,6 +187,7 @@ def test_a_task_that_is_cancelled_while_it_claims_leaves_no_claim(store: RowCall
         claiming.cancel()
         await asyncio.wait([claiming])
         assert claiming.cancelled()
+        store.release("k" * 64)
         # The store works in order, so its earlier work is done now.
         await store.put(call(key="other"))
 

@@ -183,7 +183,7 @@ def test_a_summary_without_a_score_gets_one(world: World) -> None:
 
 def test_how_much_is_written_at_once_changes_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turn, "CHECKS_A_TRANSACTION", 1)
-    monkeypatch.setattr(turn, "OFFLINE_SUMMARIES_AT_ONCE", 1)
+    monkeypatch.setattr(LexicalJudge, "concurrency", 1)
     run = run_to_end(world.project, world.judge, ["factual_alignment"])
     assert set(run.jobs.values_list("state", "done")) == {("done", 2)}
     one_by_one = derived_rows(world.project)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from annotation.core.refusals import NotFound
 from annotation.judging.services.judges import (
-    at_work,
     build,
     is_allowed_url,
     judge_by_name,
@@ -140,15 +139,3 @@ def test_a_signature_that_fits_is_kept_as_it_is() -> None:
 def test_no_two_signatures_are_kept_as_one(one: str, other: str) -> None:
     assert len(kept_signature(one)) == min(len(one), 200)
     assert (kept_signature(one) == kept_signature(other)) == (one == other)
-
-
-@pytest.mark.slow
-def test_questions_do_not_wait_for_a_thread_that_has_died(db: None) -> None:
-    def die() -> None:
-        raise SystemExit
-
-    with at_work(judge_by_name("lexical")) as judge:
-        judge.loop.call_soon_threadsafe(die)
-        judge.thread.join(60)
-        with pytest.raises(RuntimeError, match="has died"):
-            judge.require_asking()

@@ -9,7 +9,12 @@ from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.judging.services.check_connection import check_connection
 from annotation.judging.services.judges import at_work, judge_by_name
 from annotation.judging.services.let_decide import let_decide
-from annotation.judging.services.save_judge import add_judge, archive_judge, change_judge, restore_judge
+from annotation.judging.services.save_judge import (
+    add_judge,
+    archive_judge,
+    change_judge,
+    copy_judge,
+)
 from annotation.judging.services.start_run import start_run
 from annotation.models import Event, Judge, JudgeCall, Run
 from annotation.projects.services.change_project import change_project
@@ -32,7 +37,7 @@ def _bound(settings: Any) -> None:
     settings.COVERDICT_JUDGE_KEYS = judge_keys([f"HERE_KEY={HERE}", f"THERE_KEY = {THERE} "])
 
 
-def added(project: Project, by: User | None, **profile: Any) -> Judge:
+def added(project: Project | None, by: User | None, **profile: Any) -> Judge:
     return add_judge(
         project=project, by=by, **{"name": "own", "kind": "openai", "model": "m", "base_url": HERE, **profile}
     )
@@ -40,7 +45,7 @@ def added(project: Project, by: User | None, **profile: Any) -> Judge:
 
 @pytest.mark.usefixtures("_bound")
 def test_a_key_goes_to_its_own_address_and_nowhere_else(world: World) -> None:
-    assert added(world.project, None, api_key_env="HERE_KEY").api_key_env == "HERE_KEY"
+    assert added(None, None, api_key_env="HERE_KEY").api_key_env == "HERE_KEY"
     for address, key in (
         (THERE, "HERE_KEY"),
         (f"{HERE}.evil.example", "HERE_KEY"),
@@ -48,26 +53,27 @@ def test_a_key_goes_to_its_own_address_and_nowhere_else(world: World) -> None:
         (HERE, "SECRET_KEY"),
     ):
         with pytest.raises(Invalid, match="COVERDICT_JUDGE"):
-            added(world.project, None, name="thief", base_url=address, api_key_env=key)
+            added(None, None, name="thief", base_url=address, api_key_env=key)
     assert not Judge.objects.filter(name="thief").exists()
 
 
 @pytest.mark.usefixtures("_bound")
 def test_a_key_that_was_pasted_is_not_repeated(world: World) -> None:
-    with pytest.raises(Invalid, match="not the name of an environment variable") as refused:
-        added(world.project, None, api_key_env="sk-pasted-by-mistake")
+    with pytest.raises(Invalid, match="The key in this variable may not be sent") as refused:
+        added(None, None, api_key_env="sk-pasted-by-mistake")
     assert "pasted" not in refused.value.message
 
 
 @pytest.mark.usefixtures("_bound")
-def test_only_administrators_choose_a_key_of_the_environment(world: World) -> None:
-    for person in (world.mona, world.olga):
-        with pytest.raises(NotAllowed, match="An owner of the project can enter a key"):
+def test_only_a_shared_judge_takes_a_key_of_the_environment(world: World) -> None:
+    for person in (world.mona, world.olga, None):
+        with pytest.raises(Invalid, match="An owner of the project enters a key"):
             added(world.project, person, api_key_env="HERE_KEY")
-    judge = added(world.project, None, api_key_env="HERE_KEY")
-    # A manager may change other fields, and may remove the variable.
-    change_judge(judge=judge, by=world.mona, api_key_env="HERE_KEY", concurrency=3)
-    assert change_judge(judge=judge, by=world.mona, api_key_env="").api_key_env == ""
+    # A copy of a shared judge brings the variable along, until an owner enters a key or somebody removes it.
+    shared = added(None, None, name="shared", api_key_env="HERE_KEY")
+    judge = copy_judge(project=world.project, judge=shared, stem="own", by=world.mona)
+    assert change_judge(judge=judge, by=world.mona, concurrency=3).api_key_env == "HERE_KEY"
+    assert change_judge(judge=judge, by=world.olga, api_key="sk-typed").api_key_env == ""
 
 
 def test_an_owner_enters_a_key_which_the_server_gets(world: World, llm_server: LLMServer) -> None:
@@ -143,7 +149,6 @@ def test_the_log_says_that_a_key_was_entered_not_which(world: World) -> None:
         ({"api_key": "sk typed"}, "no spaces"),
         ({"api_key": "sk-é"}, "letters, digits and signs"),
         ({"api_key": "k" * 1001}, "at most 1000"),
-        ({"api_key": "sk-typed", "api_key_env": "HERE_KEY"}, "not both"),
         ({"api_key": "sk-typed", "kind": "panel", "model": "", "base_url": ""}, "Only a project's own"),
     ],
 )
@@ -292,7 +297,7 @@ def test_the_archive_takes_a_judge_out_of_use_and_gives_it_back(world: World) ->
     judge = archive_judge(judge=judge, by=world.olga)
     with pytest.raises(Invalid, match="archived"):
         start_run(project=world.project, judge=judge, by=world.olga)
-    judge = restore_judge(judge=judge, by=world.olga)
+    judge = archive_judge(judge=judge, by=world.olga, restore=True)
     let_decide(project=world.project, judge=judge, by=world.olga)
     with pytest.raises(Conflict, match="Choose another deciding judge first"):
         archive_judge(judge=judge, by=world.olga)

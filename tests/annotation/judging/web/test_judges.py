@@ -23,7 +23,6 @@ def profile(server: LLMServer, **changes: str) -> dict[str, str]:
         "name": "mine",
         "model": "scripted",
         "base_url": server.base_url,
-        "api_key_env": "",
         "prompt_price": "2",
         "completion_price": "8",
         "temperature": "0",
@@ -160,6 +159,21 @@ def test_a_shared_judge_is_shown_and_tested_and_not_changed(
     tested = mona.post(f"{AT}{remote.public_id}/", {"act": "test"})
     assert "The server answers." in tested.content.decode()
     assert mona.post(page, {"act": "save", "name": "mine-now"}).status_code == 403
+
+
+def test_an_administrator_changes_a_shared_judge_but_not_the_built_in_one(
+    world: World, signed_in: Callable[[User], Client], llm_server: LLMServer
+) -> None:
+    world.olga.is_superuser = True
+    world.olga.save()
+    olga = signed_in(world.olga)
+    shared = Judge.objects.create(name="remote", kind="openai", model="m", base_url=llm_server.base_url)
+    typed = {**profile(llm_server, name="remote", model="m"), "act": "save"}
+    assert olga.post(f"{AT}{shared.public_id}/", typed).status_code == 302
+    shared.refresh_from_db()
+    assert (shared.project, shared.completion_price) == (None, 8.0)
+    olga.post(f"{AT}{world.judge.public_id}/", {"name": "mine-now", "act": "save"})
+    assert Judge.objects.get(pk=world.judge.pk).name == "lexical"
 
 
 def test_addresses_are_told_to_those_who_may_run_judges(
