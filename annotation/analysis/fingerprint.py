@@ -28,15 +28,13 @@ FINGERPRINTED_RULES = (
     "over_length",
     "deciding_judge_id",
 )
-"""The project's fields that change scores or their display before the scores are rewritten."""
+"""The project's fields that enter the fingerprint."""
 
 
 def fingerprint_of(project: Project, *extra: object) -> str:
     """Compute a fingerprint of scores, rules, samples and `extra`: 64 hexadecimal digits.
 
-    Every counted answer of a person or the deciding judge rewrites the affected scores with a new random
-    `Score.revision`, so the sum of revisions changes. Equal inputs give an equal fingerprint. Different inputs give an
-    equal fingerprint with a probability of about 2^-31.
+    Scores enter with their number and the sum of their random revisions.
     """
     scores = Score.objects.filter(project=project).aggregate(count=Count("pk"), revisions=Sum("revision"))
     sampled = Sample.objects.filter(project=project).aggregate(

@@ -1,4 +1,4 @@
-"""Rules for showing intervals. A figure from too few document sets is shown without an interval."""
+"""Rules for showing intervals."""
 
 from __future__ import annotations
 
@@ -10,21 +10,16 @@ from evaluation.statistics import FEWEST_FOR_INTERVAL, Estimate
 Found = TypeVar("Found")
 
 NO_SPREAD = 1e-9
-"""An interval up to this width is not shown: the values are equal except for rounding."""
+"""An interval up to this width is not shown."""
 
 
 def has_interval(clusters: float, low: float | None = 0.0, high: float | None = 1.0) -> bool:
-    """Return True if a figure from this number of clusters, with these bounds, is shown with an interval.
-
-    An interval without width is not shown: the document sets may be equal by chance.
-    """
+    """Return True if a figure from this number of clusters, with these bounds, is shown with an interval."""
     return clusters >= FEWEST_FOR_INTERVAL and low is not None and high is not None and high - low > NO_SPREAD
 
 
 def shown(found: Found) -> Found:
-    """Remove the bounds that must not be shown from all estimates in nested dataclasses and tuples.
-
-    Bounds must not be shown if there are too few clusters or if both bounds are equal.
+    """Remove the bounds that must not be shown from all estimates in nested dataclasses and plain tuples.
 
     Example: `shown(Estimate(0.5, 0.1, 0.9, clusters=3, draws=2000, seed=0)).low` is None.
     """

@@ -1,8 +1,4 @@
-"""Compute statistics and store them until their inputs change.
-
-Saving an answer computes nothing. Pages, files and the API get the stored statistics from this module. Stale statistics
-are marked, and a worker computes them again. Without a worker, the request computes them.
-"""
+"""Compute statistics and store them until their inputs change."""
 
 from __future__ import annotations
 
@@ -34,13 +30,13 @@ if TYPE_CHECKING:
 Figures = TypeVar("Figures", bound=Computed)
 
 FAILED_SECONDS = 60
-"""The pause in seconds after a failed computation."""
+"""The pause in seconds after the start of a failed computation."""
 WAITED_SECONDS = 2.0
 """The longest wait in seconds for a worker before NotReady."""
 MADE_EVERY_SECONDS = 5
-"""The shortest pause in seconds between two computations while answers arrive."""
+"""The shortest pause in seconds between a computation and the next request to a worker."""
 MADE_EVERY_TIMES = 10
-"""The shortest pause as a multiple of the last computation's duration, which leaves time for other work."""
+"""The shortest pause as a multiple of the last computation's duration."""
 LOOK_EVERY_SECONDS = 0.2
 """The seconds between two checks for the result by a waiting request."""
 
@@ -66,8 +62,8 @@ class StatisticsRecipe:
 class StoredStatistics:
     """Stored statistics. `payload` is None before the first computation.
 
-    `is_stale` is True if the inputs have changed; then a worker computes the statistics again. `failed_at` is the start
-    of the last failed computation; None if a later computation succeeded.
+    `is_stale` is True if the inputs have changed. `failed_at` is the start of the worker's latest job if it failed;
+    None if there was a later computation.
     """
 
     payload: Any | None
@@ -115,10 +111,10 @@ def current_statistics(
 ) -> StoredStatistics:
     """Return the stored statistics, marked as stale if their inputs have changed.
 
-    `key` names a variant, such as the ranked score. Stale and missing statistics are requested from a worker, with
-    pauses between requests. If nothing is stored, the payload is None. With `wait`, the call waits for the first
-    statistics. Raises NotReady if the computation failed, or after WAITED_SECONDS. Without a worker, this call computes
-    the statistics.
+    `key` names a variant, such as the ranked score. Without a live worker, this call computes stale and missing
+    statistics. Otherwise they are requested from a worker, with pauses between requests, and missing statistics have
+    the payload None. With `wait`, the call waits for missing statistics, and raises NotReady if the computation failed,
+    or after WAITED_SECONDS.
     """
     until = time.monotonic() + WAITED_SECONDS
     while True:
@@ -226,7 +222,7 @@ def _failed_at(row: Analysis) -> datetime | None:
 
 @transaction.atomic
 def ask_worker(*, project: Project, kind: Analysis.Kind, key: str) -> None:
-    """Queue the computation unless it is queued already. An unavailable broker raises no error."""
+    """Queue the computation unless it is queued or running."""
     Analysis.objects.bulk_create([Analysis(project=project, kind=kind, key=key)], ignore_conflicts=True)
     row = Analysis.objects.select_for_update(of=("self",), no_key=True).get(
         project=project, kind=kind, key=key

@@ -1,7 +1,4 @@
-"""Agreement between people's blind answers on every scale (see `ratings`).
-
-The judge is compared with people separately.
-"""
+"""Agreement between people, and between people and the deciding judge."""
 
 from __future__ import annotations
 
@@ -43,8 +40,8 @@ RATER_PAIRS_SHOWN = 60
 class RaterPair:
     """Two raters, compared on the items that both answered.
 
-    `equal` is the share of equal answers (0 to 1). `kappa` corrects this share for chance. On ordered scales, kappa
-    weights a difference by the square of its distance.
+    `equal` is the share of equal answers, from 0 to 1. `kappa` is Cohen's kappa, with quadratic weights on ordinal and
+    interval scales.
     """
 
     first: str
@@ -58,10 +55,10 @@ class RaterPair:
 class ScaleFigures:
     """The agreement on one scale (nominal, ordinal or interval).
 
-    `items` counts items with two or more raters, and `single` counts items with one rater. `answers` counts the
-    answers to `items`. `alpha` is Krippendorff's alpha; `equal` is the share of equal pairs of answers to the same
-    item. `pairs` has the first RATER_PAIRS_SHOWN pairs of people, and `pairs_left_out` counts the others. `judge`
-    pairs the deciding judge with each of the first RATER_PAIRS_SHOWN people.
+    `items` counts the items with two or more answers, `single` those with one, and `answers` the answers to `items`.
+    `alpha` is Krippendorff's alpha. `equal` is the share of equal pairs of answers to the same item, averaged over
+    items. `pairs` has at most RATER_PAIRS_SHOWN pairs of raters, and `pairs_left_out` counts the others. `judge` has at
+    most RATER_PAIRS_SHOWN pairs of the deciding judge and a rater.
     """
 
     key: str
@@ -81,11 +78,10 @@ class ScaleFigures:
 
 @dataclass(frozen=True, slots=True)
 class AgreementFigures(Computed):
-    """The agreement on every scale that has answers.
+    """The agreement on each scale that has blind answers.
 
-    `judge` is the deciding judge's name, or "". `touched` counts the answers to checks that are ignored because their
-    author had seen others' answers. `imported` counts imported verdicts. `people` has the reviewers with their answers
-    to checks.
+    `judge` is the deciding judge's name, or "". `touched` counts the answers of `touched_count`. `imported` counts
+    imported answers to checks, one for each rater of a file.
     """
 
     judge: str
@@ -96,7 +92,7 @@ class AgreementFigures(Computed):
 
 
 def agreement_inputs(project: Project) -> tuple[object, ...]:
-    """Return the inputs of the agreement besides the scores: criteria, ratings and the deciding judge's name."""
+    """Return the inputs of the agreement that the common fingerprint lacks."""
     judge = project.deciding_judge.name if project.deciding_judge else ""
     return (*(row.pk for row in asked_of_people(project)), judge, *own_inputs(project))
 
@@ -155,7 +151,7 @@ def _judge_pairs(scale: Scale, judge: str) -> list[RaterPair]:
         if rating.item in scale.judge:
             own = rating._replace(rater=judge, value=scale.judge[rating.item])
             of_rater[rating.rater].append((own, rating))
-    # Include the judge's percents, because they may need a finer scale than people's percents.
+    # The judge's values may need a finer scale than people's.
     said = [own for both in of_rater.values() for own, _ in both]
     fitting = scale if scale.level == "nominal" else _with_scale_of(scale, said)
     return [_pair(judge, rater, both, fitting) for rater, both in sorted(of_rater.items())][

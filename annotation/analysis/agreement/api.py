@@ -17,9 +17,9 @@ class AgreementView(ApiView):
 
     @operation("get_agreement", responses=AgreementFigures, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
-        """Show the agreement between people on every scale and in pairs.
+        """Show the agreement between people, and between people and the deciding judge.
 
-        Agreement counts only blind answers.
+        `scales` use only blind answers of people.
         """
         project = self.enter(Verb.VIEW_SCORES)
         made = current_statistics(project=project, kind=Analysis.Kind.AGREEMENT, wait=True)

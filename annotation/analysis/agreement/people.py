@@ -1,4 +1,4 @@
-"""Each reviewer's share of answers that differ from the judge, and median seconds per answer."""
+"""Figures of each reviewer."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PersonAnswers:
-    """A reviewer's number of answers, the share that differs from the judge, and the median seconds per answer.
+    """A reviewer's number of answered checks, share of answers unlike the deciding judge's, and median seconds per
+    answer.
 
-    The newest answer to each check counts, blind or not. As in scores, unsure counts as not yes. The share is None if
-    the judge answered none of these checks. The seconds are None if no time was measured.
+    Only the newest answer to each check that is not withdrawn counts, blind or not. Unsure counts as not yes. The share
+    is None if the judge answered none of these checks. The seconds are None if no time was measured.
     """
 
     name: str
@@ -28,7 +29,7 @@ class PersonAnswers:
 
 
 def people_with_answers(project: Project) -> tuple[PersonAnswers, ...]:
-    """Load the figures of each reviewer with answers, sorted by name. Makes one query."""
+    """Load the figures of each reviewer with answers that are not withdrawn, sorted by name."""
     rows = Verdict.objects.filter(
         check_row__project=project, person__isnull=False, role=Verdict.Role.REVIEWER, withdrawn_at=None
     )

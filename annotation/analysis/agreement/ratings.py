@@ -1,9 +1,4 @@
-"""Blind answers of people: the data of agreement.
-
-A reviewer's first answer counts if they had not seen others' answers before. A withdrawn first answer counts too,
-because people who differ from the judge withdraw more often. Percents, and ratings that are given in assignments, count
-once the assignment is closed.
-"""
+"""Blind answers of people and files."""
 
 from __future__ import annotations
 
@@ -35,7 +30,7 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 PERCENT_STEPS = (20, 5, 1)
-"""Steps of percent scales, coarsest first; the first one that fits all given percents is used."""
+"""Steps of percent scales, coarsest first."""
 
 PERCENTS = "percents"
 """The key of the scale of units' percents."""
@@ -44,7 +39,7 @@ Value = str | int
 
 
 class RatedItem(NamedTuple):
-    """One answer of one person to one item; `at` is None for an imported verdict."""
+    """One answer of a rater to an item; `at` is None for an imported verdict."""
 
     item: str
     rater: str
@@ -55,10 +50,9 @@ class RatedItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """All answers on one scale.
+    """The blind answers on one scale, and the deciding judge's answers by item.
 
-    `level` is the level of measurement, and `categories` has the whole scale in order. `weights` is None on a nominal
-    scale. `judge` has the deciding judge's answers by item.
+    `categories` has the values of the scale in order. `weights` is None on a nominal scale.
     """
 
     key: str
@@ -71,7 +65,7 @@ class Scale:
     judge: Mapping[str, Value]
 
     def by_item(self) -> dict[str, list[RatedItem]]:
-        """Group the answers by item, in the order of `ratings`."""
+        """Group `ratings` by item."""
         found: dict[str, list[RatedItem]] = defaultdict(list)
         for rating in self.ratings:
             found[rating.item].append(rating)
@@ -79,7 +73,7 @@ class Scale:
 
 
 class CheckAnswer(NamedTuple):
-    """The first answer of one person to a check; `at` is None for an imported answer."""
+    """The first blind answer of a person to a check, or the answer of a file, whose `at` is None."""
 
     check: int
     rater: str
@@ -105,7 +99,7 @@ class CheckFacts(NamedTuple):
 
 
 def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
-    """Select the blind verdicts of people and files on current checks of claims.
+    """Select the blind verdicts of reviewers and files on current checks of claims.
 
     Withdrawn verdicts of people are included.
     """
@@ -122,7 +116,9 @@ def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
 
 
 def touched_count(project: Project) -> int:
-    """Count the current answers that are ignored because their author had seen others' answers. Makes one query."""
+    """Count the reviewers' answers, not withdrawn, to current checks of claims that they gave after seeing others'
+    answers.
+    """
     touched = Verdict.objects.filter(
         had_seen=True,
         role=Verdict.Role.REVIEWER,
@@ -135,10 +131,9 @@ def touched_count(project: Project) -> int:
 
 
 def check_answers(project: Project, *, by_rater: bool = False) -> list[CheckAnswer]:
-    """Load the first blind answer of each person to each check. Makes one query.
+    """Load the first blind answer of each person to each check, and the last answer of each file.
 
-    An imported answer counts as one person's answer without a time. With `by_rater`, the votes of its raters count
-    instead, if there are any. If a file was imported several times, the answer of the last import counts.
+    With `by_rater`, the votes of a file's raters, if there are any, replace its answer.
     """
     rows = untouched_verdicts(project).order_by("pk")
     columns = (
@@ -163,7 +158,7 @@ def check_answers(project: Project, *, by_rater: bool = False) -> list[CheckAnsw
 
 
 def check_facts(project: Project) -> dict[int, CheckFacts]:
-    """Load the checks that have a blind answer, by key. Makes one query."""
+    """Load facts about the checks with a blind answer, by the check's key."""
     answered = untouched_verdicts(project).order_by().values("check_row")
     rows = Check.objects.filter(pk__in=answered).order_by("pk")
     columns = (
@@ -180,10 +175,10 @@ def check_facts(project: Project) -> dict[int, CheckFacts]:
 
 
 def percent_ratings(project: Project) -> list[RatedItem]:
-    """Load assessors' percents. Makes one query.
+    """Load assessors' blind percents from submitted readings.
 
     An item is named `comparison:unit`, or `comparison:claim` if claims replace units. The name has the comparison's key
-    and the public id of the unit or claim. Removed claims are omitted.
+    and the public id of the unit or claim. Percents of claims that are no longer checked are left out.
     """
     said = CoverageJudgment.objects.filter(
         COUNTING, ASKED_AT_PRESENT, had_seen=False, comparison__summary__document_set__project=project
@@ -211,9 +206,9 @@ def percent_ratings(project: Project) -> list[RatedItem]:
 
 
 def whole_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, list[RatedItem]]:
-    """Load people's blind ratings of summaries, by the criterion's key. Makes one query.
+    """Load blind ratings of summaries by people and files, by the criterion's key.
 
-    An item is the public id of the summary. Only the last answer of each person counts.
+    An item is the public id of the summary. Only the last answer of each author counts; an empty one withdraws it.
     """
     people = Rating.objects.filter(COUNTED, criterion__in=criteria, judge__isnull=True, had_seen=False)
     said = people.order_by("pk")
@@ -240,7 +235,8 @@ def whole_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, 
 
 
 def judge_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, dict[str, Value]]:
-    """Load the deciding judge's latest usable ratings of summaries, by the criterion's key and the summary's id."""
+    """Load the deciding judge's latest usable ratings of summaries, by the criterion's key and the summary's public id.
+    """
     if project.deciding_judge_id is None:
         return {}
     rows = Rating.objects.filter(judge=project.deciding_judge_id, criterion__in=criteria, value__isnull=False)
@@ -253,14 +249,14 @@ def judge_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, 
 
 
 def percent_categories(ratings: Iterable[RatedItem]) -> tuple[int, ...]:
-    """Choose the coarsest scale of percents that contains all ratings."""
+    """Return the coarsest scale of percents that contains all ratings."""
     given = {rating.value for rating in ratings}
     step = next(step for step in PERCENT_STEPS if step == 1 or all(int(value) % step == 0 for value in given))
     return tuple(range(0, 101, step))
 
 
 def slots(groups: Sequence[Sequence[RatedItem]]) -> list[list[Value | None]]:
-    """Make a table of raters by items for interchangeable raters: row n has each item's n-th answer, or None."""
+    """Make a table of the answers: row n has each item's n-th answer, or None."""
     width = max((len(group) for group in groups), default=0)
     return [[group[row].value if row < len(group) else None for group in groups] for row in range(width)]
 
@@ -268,7 +264,7 @@ def slots(groups: Sequence[Sequence[RatedItem]]) -> list[list[Value | None]]:
 def by_pair(
     groups: Iterable[Sequence[RatedItem]],
 ) -> dict[tuple[str, str], list[tuple[RatedItem, RatedItem]]]:
-    """Pair the answers of two people to the same item, by the people's names in order."""
+    """Pair the answers of two raters to the same item, by the raters' names in order."""
     pairs: dict[tuple[str, str], list[tuple[RatedItem, RatedItem]]] = defaultdict(list)
     for group in groups:
         ordered = sorted(group, key=lambda rating: rating.rater)

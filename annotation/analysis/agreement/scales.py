@@ -1,4 +1,4 @@
-"""The scales of a project, with people's answers and the deciding judge's."""
+"""The scales of a project."""
 
 from __future__ import annotations
 
@@ -41,14 +41,11 @@ LEVELS: Mapping[str, Level] = {
     Criterion.Scale.YES_NO: "nominal",
     Criterion.Scale.PERCENT: "interval",
 }
-"""The level of measurement of each kind of criterion."""
+"""The level of measurement by scale of a criterion."""
 
 
 def scales_of(project: Project) -> list[Scale]:
-    """Load every scale of the project, also those without answers: verdicts by side, percents, then criteria.
-
-    Makes a fixed number of queries.
-    """
+    """Load the scales of the project, also those without answers: verdicts by side, percents, then criteria."""
     facts = check_facts(project)
     return [*_verdict_scales(project, facts), *_percent_scales(project), *_rating_scales(project)]
 
@@ -56,7 +53,7 @@ def scales_of(project: Project) -> list[Scale]:
 def _verdict_scales(project: Project, facts: Mapping[int, CheckFacts]) -> list[Scale]:
     answers: dict[str, list[RatedItem]] = defaultdict(list)
     for answer in check_answers(project, by_rater=True):
-        # Skip a check without facts: its claim was reworded between the two queries, so its answers do not count.
+        # Skip a check whose first answer came between the two queries.
         if (of := facts.get(answer.check)) is not None:
             rating = RatedItem(str(answer.check), answer.rater, answer.label, of.cluster, answer.at)
             answers[of.side].append(rating)

@@ -1,7 +1,4 @@
-"""Estimates of the averages that people would give, from random samples of people's answers and the judge's answers.
-
-Answers outside the sample are ignored, because they would bias the estimate: people prefer claims that look wrong.
-"""
+"""Estimates of the averages that people would give, from random samples."""
 
 from __future__ import annotations
 
@@ -40,16 +37,16 @@ class EstimateTable:
     """The estimates of one score at one target length, with their sample.
 
     - `sample`: the newest finished sample
-    - `newer`: an unfinished sample that is newer
-    - `answers`: the answers of the sample at this target length
-    - `right`: the number of these answers with which the judge agrees
-    - `documents`: the smallest number of document sets of a compared system
-    - `answered_documents`: the smallest number of document sets of a compared system that have answers
-    - `averages`: empty if `answered_documents` is below 15
-    - `uses_judge`: False if the judge narrows no interval
-    - `came_after`: the number of checks that are newer than the sample
-    - `pooled`: the estimates after pooling; empty if they are not pooled
-    - `misfits`: the systems that keep their direct estimate in `pooled`, because the model does not fit them
+    - `newer`: the newest sample, if it is unfinished; None for ratings
+    - `answers`: the number of sampled answers at this target length; for ratings, of the compared systems
+    - `right`: the number of these answers with which the judge agrees; 0 for ratings
+    - `documents`: the smallest number of documents (groups, or document sets without a group) of a compared system
+    - `answered_documents`: the smallest number of documents with answers of a compared system
+    - `averages`: the direct estimates; empty if `answered_documents` is below TOO_FEW_DOCUMENTS
+    - `uses_judge`: False if the estimates use people's answers alone
+    - `came_after`: `SampleFrame.came_after`; 0 for ratings
+    - `pooled`: the estimates after pooling; empty if nothing is pooled
+    - `misfits`: the systems that the pooling model does not fit
     - `compared`: the differences of all pairs of systems, pooled ones if there are any
     - `these_documents`: True if the estimates are about exactly these documents, not about documents like these
     """
@@ -75,7 +72,7 @@ class EstimateTable:
 
     @property
     def sentence(self) -> str:
-        """Describe the sample behind the estimates, or the reason for missing estimates."""
+        """Return sentences about the sample, or the reason for missing estimates."""
         newer = self.newer and (
             f"The random sample of {self.newer.day} has {self.newer.answered:,} of {self.newer.sampled:,} answered; "
             "it counts once all are."
@@ -113,7 +110,7 @@ class EstimateTable:
         return " ".join([*sentences, *([newer] if newer else [])])
 
     def average(self, system: str, *, is_pooled: bool = False) -> Average:
-        """Return the estimate of a system, direct or pooled; its values are None if there is no estimate."""
+        """Return the estimate of a system, direct or pooled; its mean is None if there is no estimate."""
         found = self.pooled if is_pooled else self.averages
         return found.get(system, Average(None, None, None, n=0, left_out=0))
 
@@ -185,7 +182,7 @@ def estimate_table(
     if not uses_judge:
         found = _estimated(items, people_alone=True, these_documents=these_documents)
     pooled = pool_estimates(found, confidence=CONFIDENCE)
-    # Put the better system first, so that most differences are positive.
+    # Put the better system first.
     best_first = sorted(found, key=lambda name: (-(pooled.systems[name].estimate or 0.0), name))
     return replace(
         made,
@@ -198,7 +195,6 @@ def estimate_table(
 
 
 def _estimated(items: Mapping[str, Sequence[SampledItem]], **options: Any) -> dict[str, SampleEstimate]:
-    """Estimate the systems with enough document sets for an interval, or all systems if none has enough."""
     found = estimate_systems_from_sample(items, confidence=CONFIDENCE, **options)
     return {system: made for system, made in found.items() if has_interval(made.documents)} or found
 

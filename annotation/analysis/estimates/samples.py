@@ -1,4 +1,4 @@
-"""The random samples of a project. Estimates use the newest sample whose checks are all answered."""
+"""Random samples of a project."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SampleProgress:
-    """A random sample and the day on which it was made or extended.
+    """A random sample. `day` has the days on which it was made and extended.
 
     `sampled` counts its checks or summaries, and `answered` those with an answer.
     """
@@ -34,7 +34,10 @@ class SampleProgress:
 
 
 def samples(project: Project, side: Check.Side = Check.Side.REFERENCE) -> list[SampleProgress]:
-    """List the random samples of a side, newest first. Cancelled, empty and watches' samples are left out."""
+    """List the latest random samples with checks on a side, newest first.
+
+    Cancelled samples and those of watches are left out.
+    """
     found = check_samples(project, side=side, of_watches=False)
     made = {sample.sample_id: sample for sample in found}
     return [

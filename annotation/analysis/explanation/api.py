@@ -22,9 +22,8 @@ class SummaryExplanation(ApiView):
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show the units, claims and answers behind the scores of a summary.
 
-        Includes every answer with its author, in the order of time, and the formula of each score. If the caller may
-        review or assess, the server records that the caller saw the answers. The caller's later answers do not count
-        as blind.
+        If the caller's roles allow reviewing or assessing, the server records that the caller saw the answers. The
+        caller's later answers about the summary do not count as blind.
         """
         project = self.enter(Verb.VIEW_SCORES)
         summary = summary_of(project, public_id)

@@ -1,4 +1,4 @@
-"""Two systems side by side: their paired difference, and the claims on which their summaries differ."""
+"""Two systems side by side."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from annotation.models import DocumentSet, Project, System
 
 MOST_CHECKS = 300
-"""The maximum number of checks on the page; the largest impact comes first."""
+"""The maximum number of checks on the page."""
 FEWEST_DRAWS, MOST_RESAMPLED = 1000, 10_000_000
-"""Limits of the bootstrap that keep the page fast for 10,000 document sets."""
+"""Limits of the number of bootstrap samples (see `draws_for`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,6 @@ class Compared:
 
     @property
     def who(self) -> str:
-        """Return the words of `says_who` for these checks."""
         return says_who(check.final_source for check in self.checks)
 
 
@@ -58,10 +57,10 @@ def paired_differences(
     target_words: int | None,
     split: Split | None = None,
 ) -> dict[str, Average]:
-    """Return the mean difference of a score at one target length in each slice: first minus second, over common sets.
+    """Return the mean difference of a score at one target length by slice: first minus second, over common document
+    sets.
 
-    Without a split, all document sets are in the slice "". Slices without a common document set are left out. The
-    intervals come from a bootstrap over clusters, as on the leaderboard, with fewer resamples above 1,000 sets.
+    Without a split, the only slice is "". Slices without a common document set are left out.
     """
     rows = Score.objects.filter(
         project=project,
@@ -74,7 +73,7 @@ def paired_differences(
     for name, group, system, value in rows.values_list(*of_set, "summary__system", score):
         cluster = split.clusters.get(name, name) if split else cluster_of(name, group)
         values[name, cluster][system].append(value)
-    # A slice takes the place of a system here, because averages are made for each system.
+    # A slice takes the place of a system here.
     differences = [
         Observation(
             split.slices[name] if split else "", name, cluster, (fmean(by[first.pk]) - fmean(by[second.pk]),)
@@ -87,17 +86,17 @@ def paired_differences(
 
 
 def draws_for(rows: int) -> int:
-    """Return the number of bootstrap samples for this number of rows: fewer above 1,000 rows, to keep the page fast."""
+    """Return the number of bootstrap samples for this number of rows: fewer above 1,000 rows."""
     return min(DRAWS, max(FEWEST_DRAWS, MOST_RESAMPLED // max(rows, 1)))
 
 
 def differing_checks(
     project: Project, first: System, second: System, *, score: str, target_words: int | None
 ) -> QuerySet[Check]:
-    """Select at most MOST_CHECKS checks of claims on which two systems differ, largest impact first.
+    """Select at most MOST_CHECKS checks behind the difference of two systems, largest impact first.
 
-    For coverage, these are the reference claims that one summary expresses and the other does not. The check belongs
-    to the summary that expresses the claim. For alignment, the claims are the unsupported claims of both summaries.
+    For coverage, these are the checks with the answer yes whose claim has a no or unsure for the other system. For
+    alignment, these are the checks of both systems with a no or unsure.
     """
     both = Check.objects.filter(
         project=project,
@@ -123,10 +122,7 @@ def differing_checks(
 def compared_sets(
     checks: QuerySet[Check], first: System, second: System, *, target_words: int | None
 ) -> list[ComparedSet]:
-    """Return the document sets of these checks with the systems' summaries, the set with the most checks first.
-
-    Makes two queries.
-    """
+    """Return the document sets of these checks with the systems' summaries, the set with the most checks first."""
     by_summary: dict[int | None, list[Check]] = defaultdict(list)
     for check in checks:
         by_summary[check.summary_id].append(check)

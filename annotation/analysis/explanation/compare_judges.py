@@ -1,4 +1,4 @@
-"""Two judges side by side: their agreement, and the claims on which the judges differ."""
+"""Two judges side by side."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DifferingAnswer:
-    """A claim with the labels of both judges. `people` is the majority of people's answers, None without a majority."""
+    """A check with the labels of both judges. `people` is the majority of blind answers, None without a majority."""
 
     check: Check
     first: str
@@ -33,11 +33,11 @@ class DifferingAnswer:
 
 @dataclass(frozen=True, slots=True)
 class JudgesCompared:
-    """Two judges, compared on the checks that both answered; unsure counts as not yes, as in scores.
+    """Two judges, compared on the checks that both answered; unsure counts as not yes.
 
     `checks` counts these checks, and `differ` counts those on which the judges differ. `first_right` and `second_right`
-    count the checks on which that judge alone agrees with the majority of people's blind answers. `differing` lists
-    checks on which the judges differ: checks with a majority first, then by falling impact.
+    count the checks on which that judge alone agrees with the majority of blind answers. `differing` lists checks on
+    which the judges differ: checks with a majority first, then by falling impact.
     """
 
     checks: int
@@ -49,12 +49,12 @@ class JudgesCompared:
 
     @property
     def answered(self) -> int:
-        """Return the number of checks on which the judges differ and people's answers have a majority."""
+        """Return the number of checks on which the judges differ and the blind answers have a majority."""
         return self.first_right + self.second_right
 
 
 def compare_judges(project: Project, first: Judge, second: Judge, *, score: str, most: int) -> JudgesCompared:
-    """Compare the newest answers of two judges to the claims of a score; list at most `most` differing checks."""
+    """Compare the newest usable answers of two judges for a score; list at most `most` differing checks."""
     one, other = _answers(project, first, score), _answers(project, second, score)
     both = [key for key in one if key in other]
     first_said, second_said = ([cast("Label", of[key][0]) for key in both] for of in (one, other))

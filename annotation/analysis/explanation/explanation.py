@@ -1,7 +1,4 @@
-"""Explain the scores of a summary by its units, claims, answers and formulas.
-
-`evaluation` computes the values; this module adds texts and people.
-"""
+"""Explain the scores of a summary by its units, claims, answers and formulas."""
 
 from __future__ import annotations
 
@@ -48,10 +45,10 @@ SOURCES: dict[UnitSource, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ExplainedClaim:
-    """A claim with its current answer and all answers in the order of time.
+    """A claim with its final verdict and its answers in the order of time.
 
-    `unit` is the number of the unit that the claim comes from, if known. `restates` is True if the claim has the same
-    words as the unit. `comments` is the number of comments on the claim.
+    `unit` is the number of the claim's unit. `restates` is True if the claim has the same words as the unit. Only
+    `explain` fills the fields that have defaults.
     """
 
     claim_id: str
@@ -83,9 +80,9 @@ class ExplainedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedUnit:
-    """A reference unit. `formula` shows the computation of the value; "" if nothing was computed.
+    """A reference unit, or the claim that replaces it. `formula` shows the computation of the value, or is "".
 
-    `by_judges` has each judge's share of yes in percent.
+    `by_judges` has each judge's percent (see `JudgePercent`).
     """
 
     unit_id: str
@@ -122,7 +119,7 @@ class Explanation:
     """The explanation of a summary's scores, with people's names.
 
     `signature` identifies the scoring rules. `document_claims` replace a missing reference. `summary_claims` are
-    compared with the source. `elements` are the elements of completeness; None if completeness was not computed.
+    compared with the source. `elements` are the elements of completeness; None if completeness has no value.
     """
 
     summary_id: str
@@ -159,7 +156,7 @@ def explain(
     score: SummaryScore,
     terms: ConcisenessTerms | None = None,
 ) -> Explanation:
-    """Explain a score. The number of queries does not depend on the number of units, claims or verdicts.
+    """Explain the scores of a summary.
 
     `terms` are the parts of the summary's conciseness; None if conciseness was not rated.
     """
@@ -277,10 +274,6 @@ class _Rows:
         return self._explained(row, check, claim.final, claim.final_source)
 
     def questions(self, summary: Summary) -> tuple[ExplainedQuestion, ...]:
-        """List the questions about the summary's document set, in order.
-
-        The answer of an empty summary is no by rule.
-        """
         by_rule = ("no", "rule") if summary.is_empty else (None, None)
         asked = [row for row in self.claims.values() if row.claim_set.kind == ClaimSet.Kind.QUESTIONS]
         return tuple(self._question(row, by_rule) for row in asked)
@@ -321,16 +314,13 @@ class _Rows:
 
 
 def comments_on(**claims: object) -> dict[int, int]:
-    """Count the comments on the claims that match these lookups, by the claim's key.
-
-    Withdrawn comments are left out.
-    """
+    """Count the comments that match these lookups and are not withdrawn, by the claim's key."""
     rows = Comment.objects.filter(withdrawn_at=None, **claims).order_by()
     return dict(rows.values_list("claim_id").annotate(Count("pk")))
 
 
 def same_words(claim: str, text: str) -> bool:
-    """True if the two texts differ at most in white space, case and full stops at the end."""
+    """Return True if the texts are equal after white space, case and final full stops are normalised."""
     one, other = (" ".join(each.split()).rstrip(".").casefold() for each in (claim, text))
     return one == other
 

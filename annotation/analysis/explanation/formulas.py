@@ -33,12 +33,12 @@ COVERAGES: tuple[tuple[str, str, UnitFigure], ...] = (
     ("Checked by people", "human_share", "human_share"),
 )
 RATED = ("topic_preservation", "completeness", "redundancy", "coherence")
-"""Scores that consist of a rating with its reason."""
+"""Scores that are shown with a reason in place of a formula."""
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A score as a formula. Without a value, `text` is the reason, or "".
+    """A score with its formula or a reason, if any.
 
     `column` is the score's name in exports and its anchor on the page. `needs_target` is True if the score has no value
     because there is no target length.
@@ -62,7 +62,8 @@ def formulas_of(
 ) -> tuple[Formula, ...]:
     """Write the scores of a summary as formulas.
 
-    Scores of the whole text, such as conciseness, are left out if they have neither a value nor a reason.
+    Question coverage, summarization and scores of the whole text are left out if they have neither a value nor a
+    reason.
     """
     wholes = _formulas_of_wholes(project, score, questions, ratings or {}, terms)
     return (

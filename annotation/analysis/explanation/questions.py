@@ -8,7 +8,7 @@ QuestionStanding = Literal["kept", "missed", "not_yes", "unscored", "retired"]
 """The effect of a question on question coverage.
 
 `kept` and `missed` count: the source's answer is yes, and the summary's is yes (`kept`) or not (`missed`). `not_yes`:
-the source's answer is not yes. `unscored`: one of the two has no usable answer. `retired`: the question is not asked
+the source's answer is no or unsure. `unscored`: otherwise, an answer is missing. `retired`: the question is not asked
 any more.
 """
 

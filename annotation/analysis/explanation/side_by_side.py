@@ -1,7 +1,4 @@
-"""The summaries of a document set side by side, and the list of document sets.
-
-Each summary has its unsupported claims marked in its text, and a list of missed reference claims.
-"""
+"""The summaries of a document set side by side, and the list of document sets."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a summary's text. `checks` has the unsupported claims that the part states."""
+    """A part of a summary's text, with the checks of the unsupported claims that it contains."""
 
     text: str
     checks: tuple[Check, ...] = ()
@@ -54,11 +51,11 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class BesideOthers:
-    """A summary with its score; None before the summary is judged.
+    """A summary with its stored score, if any.
 
-    `pieces` together are the whole text. `reworded` are the unsupported claims whose words are not a piece of the text.
-    `claims` counts the reference claims that are scored for this summary; `missed` has the reference claims that the
-    summary does not express.
+    `pieces` together are the whole text. `unsupported` counts the claims with a no or unsure against the source;
+    `reworded` has those whose words are not a piece of the text. `claims` counts the reference claims that are scored
+    for this summary; `missed` has those with a no or unsure.
     """
 
     summary: Summary
@@ -74,8 +71,8 @@ class BesideOthers:
 class SideBySide:
     """The summaries of a document set, by target length, and highest coverage first at each length.
 
-    `claims` counts the reference claims. `in_all` of them are in every compared summary, and `in_none` in no summary.
-    Claims that are unscored in a summary count in neither.
+    `claims` counts the reference claims. `in_all` of them have the answer yes for each summary in which they are
+    checked, and `in_none` for no summary. Claims that are unscored in a summary count in neither.
     """
 
     summaries: tuple[BesideOthers, ...]
@@ -89,11 +86,7 @@ class SideBySide:
 
 
 def side_by_side(document_set: DocumentSet) -> SideBySide:
-    """Compare all summaries of a document set: the reference claims that each summary misses, and its unsupported
-    claims.
-
-    Makes three queries.
-    """
+    """Compare the summaries of a document set."""
     rows = Summary.objects.filter(document_set=document_set, is_summary=True).select_related(
         "system", "score"
     )
@@ -124,8 +117,8 @@ def side_by_side(document_set: DocumentSet) -> SideBySide:
 def marked(text: str, checks: Sequence[Check]) -> tuple[Piece, ...]:
     """Cut a summary's text into pieces, and give each piece its claims.
 
-    A claim belongs to its own offsets, or else to its unit; a claim without either is in no piece. Overlapping parts
-    become one piece.
+    A claim is placed by its own offsets, or else by its unit; a claim without a place in the text is in no piece.
+    Overlapping places become one piece.
     """
     places = sorted(
         ((*place, check) for check in checks if (place := _place(check.claim, text))),
@@ -197,7 +190,7 @@ def _sets(viewer: Viewer) -> QuerySet[DocumentSet]:
         return sets
     scores = Score.objects.filter(summary__document_set=OuterRef("pk"), summary__is_summary=True)
     unsupported = Check.objects.filter(
-        # Filter by project, because the indexes begin with it.
+        # Filter by project, too, for the indexes that begin with it.
         project=OuterRef("project"),
         document_set=OuterRef("pk"),
         side=Check.Side.SUMMARY,

@@ -1,4 +1,4 @@
-"""All answers about a summary in the order of time, including withdrawn answers."""
+"""Answers about a summary."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class ExplainedDispute:
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """All answers about a summary, by check key, or by comparison and unit."""
+    """Answers and disputes about a summary, by check key, or by comparison and unit."""
 
     answers: dict[int, tuple[ExplainedAnswer, ...]]
     percents: dict[UnitPlace, tuple[ExplainedPercent, ...]]
@@ -104,7 +104,6 @@ class Statements:
 
     @classmethod
     def of(cls, summary: Summary, checks: Sequence[int]) -> Statements:
-        """Load the answers in four queries."""
         answers = answers_on(check_row__in=checks)
         return cls(answers, _percents(summary), dict(_disputes(summary, checks)))
 
@@ -133,7 +132,7 @@ def says_who(sources: Iterable[str | None]) -> str:
 
 
 def answers_on(**checks: object) -> dict[int, tuple[ExplainedAnswer, ...]]:
-    """Load the answers that match these lookups on `Verdict`, by the key of their check. Makes one query."""
+    """Load the answers that match these lookups on `Verdict`, by the key of their check."""
     answers: dict[int, list[ExplainedAnswer]] = defaultdict(list)
     rows = Verdict.objects.filter(**checks).select_related("judge", "person", "guideline")
     for verdict in rows.order_by("created_at", "pk"):

@@ -1,4 +1,4 @@
-"""The claims that a system's coverage or alignment consists of, by final verdict."""
+"""A system's claims by final verdict."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ CLAIMS_ON_A_PAGE = 20
 
 @dataclass(frozen=True, slots=True)
 class SystemClaim:
-    """A claim in one of the system's summaries, with the value of `is_overruled` from `with_overruled`."""
+    """A claim that is checked for one of the system's summaries, with its value of `is_overruled` (`with_overruled`).
+    """
 
     summary: Summary
     claim: ExplainedClaim
@@ -39,8 +40,7 @@ def system_claims(
     """Return one page of the system's claims whose final verdict is `verdict`, and three facts about these claims.
 
     The facts are the start of the next page, the number of claims on all pages, and the words of `says_who`. The start
-    is a check id, to be passed as `after`; it is "" after the last page. Claims are ordered by summary and claim. Makes
-    a fixed number of queries.
+    is a check id, to be passed as `after`; it is "" after the last page.
 
     Raises Invalid for an unknown side, verdict or page.
     """

@@ -1,4 +1,4 @@
-"""The pages of a summary's scores, of a system's claims, and of summaries side by side."""
+"""The pages that explain scores."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class JudgeQualityView(ApiView):
 
     @operation("get_judge_quality", parameters=[JudgeQualityQuery], responses=JudgeFigures, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
-        """Show judges' agreement with people's blind answers, by system, and their costs."""
+        """Show the judges compared with people's blind answers, and their costs."""
         project = self.enter(Verb.VIEW_SCORES)
         query = self.query(JudgeQualityQuery)
         key = judge_key(project, query.get("score", ""))

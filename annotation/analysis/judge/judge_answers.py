@@ -1,4 +1,4 @@
-"""Judges' and people's answers to the same checks, and the population that people's answers represent."""
+"""Judges' and people's answers to the same checks."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class AnswerBasis:
     """The population that people's answers represent, for one score (checks on the `sides`).
 
     `kind` is one of:
-
-    - `all`: every check is answered
+    - `all`: as many checks are answered as can be sampled
     - `sample`: a finished sample had about equal chances; the newest such sample counts, and other answers are ignored
     - `uneven`: finished samples had unequal chances; other answers are included
-    - `open`: no sample is finished
-    - `chosen`: the checks were not sampled
+    - `open`: there are samples, but none is finished
+    - `chosen`: there is no sample
 
-    `frame` is the number of checks that can be answered. `sampled` and `answered` count the checks of the samples.
+    `frame` is the number of checks that can be sampled. `sampled` and `answered` count the checks of the sample; for
+    `uneven` of all finished samples, for `open` of the newest sample.
     """
 
     kind: str
@@ -60,8 +60,9 @@ class AnswerBasis:
 class Humans:
     """People's answers by the key of the check, and the population that they represent.
 
-    `ties` counts the checks without a majority. `by_chance` has the answers to sampled checks, even with unequal
-    chances, or to all checks if all are answered. No person chose these checks by the judge's verdict.
+    `labels` has the majority of blind answers, or the sample's answers if the kind of `basis` is `sample`; `imported`
+    counts those of its checks that have an imported answer. `ties` counts the checks without a majority; 0 for a
+    sample. `by_chance` has the answers to checks of finished samples, or `labels` for the kind `all`.
     """
 
     labels: Mapping[int, str]
@@ -75,7 +76,7 @@ def humans_of(project: Project, facts: Mapping[int, CheckFacts], score: str = ""
     """Load people's answers for one score, and determine the population that they represent.
 
     If no score is named, the function chooses a score whose answers represent all checks. Otherwise it chooses a score
-    with finished samples of unequal chances, or a score with any answers. In a tie, coverage is chosen.
+    with finished samples of unequal chances, or else a score with any answers. In a tie, coverage is chosen.
     """
     given = _answers_by_check(project, facts)
     found = []
@@ -136,10 +137,6 @@ def _majority(answers: Sequence[CheckAnswer]) -> str | None:
 
 
 def _basis(project: Project, side: str, answered: Mapping[int, object]) -> tuple[AnswerBasis, dict[int, str]]:
-    """Return the checks that people's answers on one side represent, and the labels of the sampled answers by check.
-
-    The labels are empty if all checks are answered or no sample is finished.
-    """
     in_force = eligible(project, side)
     frame = in_force.count()
     of_side = partial(AnswerBasis, sides=(side,))
@@ -194,7 +191,9 @@ def said_of(project: Project) -> dict[VersionKey, dict[int, str | None]]:
 def in_order(
     project: Project, known: Mapping[VersionKey, Mapping[int, str | None]], humans: Humans
 ) -> list[VersionKey]:
-    """Sort the versions: the deciding judge's first, then those with most answers to checks that people answered."""
+    """Sort the versions: the deciding judge's first, then those with most usable answers to checks that people
+    answered.
+    """
 
     def place(version: VersionKey) -> tuple[bool, int, str]:
         answered = sum(
@@ -208,7 +207,7 @@ def in_order(
 def names_of(project: Project, versions: Sequence[VersionKey]) -> dict[VersionKey, str]:
     """Name each version after its judge, with a number if the project has several versions of the judge.
 
-    Numbers follow the time of a version's first verdict, so they are stable.
+    The numbers have the order of the versions' first verdicts.
     """
     judges = Judge.objects.in_bulk([judge for judge, _ in versions])
     verdicts = Verdict.objects.filter(role=Verdict.Role.JUDGE, check_row__project=project, judge__in=judges)

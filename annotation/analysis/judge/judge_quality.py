@@ -1,9 +1,4 @@
-"""Compare each judge's verdicts with people's blind answers.
-
-A judge with another prompt or other options is another version. The signature of its verdicts identifies the version,
-and the report lists it separately. People's answer to a check is the majority of blind answers (see `ratings`). A tie
-gives no answer.
-"""
+"""Compare each judge's verdicts with people's blind answers."""
 
 from __future__ import annotations
 
@@ -67,7 +62,7 @@ Trust = Literal["yes", "shifted", "no", "unknown"]
 - `yes`: the interval of the accuracy lies above this share, and the judge says yes about as often as people
 - `shifted`: the interval lies above this share, but the judge says yes significantly more or less often than people
 - `no`: the accuracy is not above this share
-- `unknown`: the interval contains this share or is missing, or people's answers do not represent all checks
+- `unknown`: no other word fits, an interval is missing, or people's answers do not represent all checks
 
 Intervals are of 95 %.
 """
@@ -75,10 +70,10 @@ Intervals are of 95 %.
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Tokens and cost of a version's calls for this project, at the judge's present prices.
+    """Calls, tokens and cost of the runs in which a version gave verdicts, at the present prices of the judges.
 
-    `answered` is the number of checks that the version answered. `of_thousand` is the cost of a thousand checks; None
-    if there are no calls, no answers or no prices.
+    `answered` is the number of current checks that the version answered. `of_thousand` is 1,000 times `cost` by
+    `answered`; None if there are no calls or answers, or if a judge that was called has no price.
     """
 
     calls: int
@@ -97,8 +92,8 @@ class Version:
     `own_words` names the prompts that the project has reworded. `usual` is people's most frequent answer: yes, or no
     for all other answers. `usual_share` is its share of the scored checks; None without scored checks. `systems` has a
     report for each system, least accurate first; `kinds` has one for each kind of claim. `slices` has one for each
-    slice of the chosen key, or None for a slice with answers in fewer than 10 clusters. `examples` are the examples in
-    its prompt. `served` are the models that answered.
+    slice of the chosen key with people's answers, or None for fewer than 10 clusters. `examples` are the examples in
+    the judge's prompts. `served` are the models that answered in its runs.
     """
 
     id: str
@@ -121,7 +116,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """A judge's agreement with itself on checks that it answered twice."""
+    """A judge's labels compared with its labels when a run asked it again, over its verdicts on current checks."""
 
     judge: str
     agreement: SelfAgreement
@@ -131,14 +126,14 @@ class Repeats:
 class JudgeFigures(Computed):
     """The judges of a project compared with its people, for one score.
 
-    - `scores`: the scores with answers of people
-    - `versions`: at most MOST_VERSIONS versions with verdicts on checks that people answered, the deciding judge's
-      first, then by number of checks
+    - `scores`: the scores with answers of people, blind or not
+    - `versions`: at most MOST_VERSIONS versions with verdicts on these `checks`, the deciding judge's first
     - `left_out`: the number of versions that are not listed
-    - `checks`: the number of checks with people's answers; `basis` describes the checks that these represent
+    - `checks`: the number of checks with a majority of blind answers; if `basis` is a sample, of its checks
     - `documents`: the number of clusters of these checks; a cluster is a group of document sets, or a set without group
-    - `ties`: the number of checks with equally many answers for two labels
-    - `imported`: the number of imported answers
+    - `ties`: the number of checks with equally many answers for two labels; 0 if `basis` is a sample
+    - `imported`: the number of these checks that have an imported answer
+    - `repeats`: the repeated answers of each judge, for all scores
     - `ratings`: the deciding judge's ratings by own criteria compared with people's
     """
 
@@ -156,9 +151,7 @@ class JudgeFigures(Computed):
 
 
 def judge_inputs(project: Project) -> tuple[object, ...]:
-    """Return the inputs of the judge report besides the scores: runs, costs, judges, prices and ratings by own
-    criteria.
-    """
+    """Return the inputs of the judge report that the common fingerprint lacks."""
     runs = Run.objects.filter(project=project)
     done = runs.aggregate(
         runs=Count("pk"), cost=Sum("cost"), done=Sum("jobs__done"), last=Max("jobs__finished_at")
@@ -168,7 +161,7 @@ def judge_inputs(project: Project) -> tuple[object, ...]:
 
 
 def judge_quality(project: Project, key: str = "") -> JudgeFigures:
-    """Compare the judges of a project with its people, for the score named by `key`; "" is the default score."""
+    """Compare the judges of a project with its people, for the score named by `key`; "" lets `humans_of` choose."""
     facts = check_facts(project)
     humans = humans_of(project, facts, key)
     said = said_of(project)
@@ -192,7 +185,9 @@ def judge_quality(project: Project, key: str = "") -> JudgeFigures:
 
 
 def judge_key(project: Project, score: str) -> str:
-    """Return the key of the stored figures for this score; "" if it is the default score."""
+    """Return the key under which the figures for this score are stored: "" if the stored figures without a key have
+    this score.
+    """
     unnamed = Analysis.objects.filter(project=project, kind=Analysis.Kind.JUDGE, key="")
     return "" if not score or unnamed.filter(payload__made__score=score).exists() else score
 
@@ -321,13 +316,11 @@ def _place(report: JudgeReport, name: str) -> tuple[float, str]:
 
 
 def _own_words(project: Project, version: VersionKey) -> tuple[str, ...]:
-    """Return the prompts of a version that the project has reworded, as `step v2`."""
     runs = Run.objects.filter(project=project, verdicts__judge=version[0], verdicts__origin_name=version[1])
     return tuple(map(str, PromptVersion.objects.filter(runs__in=runs.order_by()).distinct()))
 
 
 def _calls_of(project: Project, version: VersionKey) -> QuerySet[JudgeCall]:
-    """Select the calls of the runs in which the version gave verdicts on current checks."""
     verdicts = Verdict.objects.filter(
         judge=version[0], origin_name=version[1], check_row__project=project, check_row__is_current=True
     )

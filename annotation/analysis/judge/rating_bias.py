@@ -40,8 +40,7 @@ class RatingBias:
 
 
 def rating_bias(project: Project) -> tuple[RatingBias, ...]:
-    """Compare blind ratings of people with the deciding judge's, by criterion and system. Makes a fixed number of
-    queries.
+    """Compare blind ratings of people with the deciding judge's, by criterion and system.
 
     People's ratings of a summary are averaged first. Summaries that only one side rated do not count.
     """

@@ -1,9 +1,4 @@
-"""Create a judge with examples of people's answers, and measure its gain.
-
-The new judge has the same model as the old judge but another prompt. Both judges answer the same checks, and the page
-*Judge* compares both with people's answers to sampled checks. Any answer of a person can become an example. A hash
-divides the document sets (or their groups) into two halves. For each half, the examples come from the other half.
-"""
+"""Create a judge with examples of people's answers."""
 
 from __future__ import annotations
 
@@ -49,15 +44,8 @@ def teach_judge(
     """Create a copy of this judge with examples and the current guideline, and start its trial run.
 
     The trial judges only summaries with answers that can show the gain, and `max_cost` limits its cost. If the judge
-    has examples already, the copy is made from its base judge.
-
-    Raises Invalid (code `no_examples`) in three cases:
-    - the judge is not a language model
-    - the judge has answered no check that people decided
-    - fewer than FEWEST_FOR_INTERVAL clusters have checks that can show the gain
-
-    Such a check has answers of the judge and of people, and belongs to a finished random sample. If people answered all
-    checks, the sample is not needed. Also raises the errors of `start_run`.
+    has examples already, the copy is made from its base judge. Raises the errors of `lesson_of`, `require`,
+    `copy_judge` and `start_run`.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     lesson = lesson_of(project, judge)
@@ -91,7 +79,7 @@ def teach_judge(
 class Lesson:
     """The examples for a judge as an unsaved row, and the checks that measure their gain.
 
-    `answers` is the number of people's answers from which the examples were chosen.
+    `answers` is the number of checks from which the examples were chosen.
     """
 
     row: JudgeExamples
@@ -118,7 +106,7 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The summaries, sides and clusters of the sampled checks that people and the judge answered."""
+    """The summaries, sides and clusters of the checks that measure the gain."""
 
     summaries: list[int]
     sides: set[str]
@@ -144,7 +132,13 @@ def _measured(project: Project, base: Judge) -> Measured:
 
 
 def lesson_of(project: Project, judge: Judge) -> Lesson:
-    """Choose the examples for this judge, or for its base judge. Raises Invalid as `teach_judge` does."""
+    """Choose the examples for this judge, or for its base judge.
+
+    Raises NotFound for another project's judge, and Invalid (code `no_examples`) in three cases:
+    - the judge is not a language model
+    - the judge has answered no check that people decided
+    - the checks of `Humans.by_chance` that the judge answered are in fewer than FEWEST_FOR_INTERVAL clusters
+    """
     require_of(judge, project)
     earlier = examples_of(judge)
     base = judge if earlier is None else earlier.base
@@ -170,7 +164,7 @@ def lesson_of(project: Project, judge: Judge) -> Lesson:
 
 
 class _Answered(NamedTuple):
-    """A check that people and the judge answered. `label` is people's answer."""
+    """`said` is the judge's label, and `label` is people's."""
 
     check: int
     said: str
@@ -193,7 +187,6 @@ class _Answered(NamedTuple):
 
 
 def _pool(project: Project, judge: Judge) -> list[_Answered]:
-    """Load the current checks that people decided, with the judge's latest answer. Makes one query."""
     rows = Verdict.objects.filter(
         role=Verdict.Role.JUDGE,
         judge=judge,
@@ -218,7 +211,6 @@ def _pool(project: Project, judge: Judge) -> list[_Answered]:
 
 
 def _chosen(pool: Sequence[_Answered]) -> list[_Answered]:
-    """Choose examples for each side; each side has its own limit on tokens."""
     found: list[_Answered] = []
     for side in SIDE_SCORES:
         of_side = [row for row in pool if row.side == side]
@@ -227,7 +219,6 @@ def _chosen(pool: Sequence[_Answered]) -> list[_Answered]:
 
 
 def _examples(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict[str, str]]:
-    """Build the stored examples by check, each with the deciding passage and people's reason."""
     checks = Check.objects.filter(pk__in=rows).select_related("summary__document_set").order_by("pk")
     sets = {check.document_set_id for check in checks if check.side == Check.Side.SUMMARY}
     sources = sources_of(sets)
@@ -255,7 +246,6 @@ def _examples(project: Project, rows: Mapping[int, _Answered]) -> dict[int, dict
 
 
 def _within(examples_found: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """Drop examples that exceed their side's limit on tokens after passages and reasons have been added."""
     kept: list[dict[str, str]] = []
     for side in SIDE_SCORES:
         of_side = [each for each in examples_found if each["side"] == side]

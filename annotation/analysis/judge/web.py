@@ -29,7 +29,7 @@ from annotation.web.screen import screen
 from evaluation.statistics import JudgeReport
 
 FEWEST_OF_PART = 20
-"""The minimum number of answers of a part of the claims that the page shows."""
+"""The page shows a part of the claims only with at least this many checks."""
 SYSTEMS_SHOWN = 7
 """The number of systems on the page, least accurate first; the other systems are folded."""
 
@@ -82,7 +82,6 @@ def _shift(part: tuple[str, JudgeReport]) -> int:
 
 
 def _why_no_estimate(project: Project, score: str) -> str:
-    """Return the reason for a finished sample without estimates; "" if there is no such sample."""
     board, _ = leaderboards.board(project, wait=False)
     table = board.foremost if board else None
     estimate = table.estimates[score] if table else None

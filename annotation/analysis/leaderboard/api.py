@@ -49,7 +49,7 @@ SCORE_ROWS = List(
         Column("system", "summary.system.name", order=True),
         Column("target_words", "summary.target_words", kind=Kind.COUNT, nullable=True),
         Column("summary_words", kind=Kind.COUNT, help="Length of the delivered text, in the length unit."),
-        # Values are the same as in the export. A missing value is null and never 0.
+        # A missing value is null and never 0.
         *(Column(name, kind=Kind.NUMBER, nullable=True) for name in (*SCORES, COMPOSITE)),
         Column(
             "passed",
@@ -94,9 +94,9 @@ class LeaderboardView(ApiView):
 
     @operation("get_leaderboard", parameters=[LeaderboardQuery], responses=Leaderboard, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
-        """Show every system's averages with their intervals, and the test of every pair.
+        """Show the leaderboard: every system's averages with their intervals, and the test of every pair.
 
-        `bases` names the source of each score's values: people, the estimate, or the judge with corrections.
+        `bases` names the source of each score's values.
         """
         project = self.enter(Verb.VIEW_SCORES)
         query = self.query(LeaderboardQuery)

@@ -1,4 +1,4 @@
-"""Macro means of systems over document sets, with bootstrap intervals. All systems have the same resampled clusters."""
+"""Macro means of systems over document sets, with bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ CONFIDENCE = 0.95
 DRAWS = 10_000
 SEED = 0
 
-# The number of columns that are resampled at once. The limit saves memory, because a resample has a mean per column.
+# The number of columns that are resampled at once. The limit saves memory.
 _COLUMNS_AT_ONCE = 512
 
 
 @dataclass(frozen=True, slots=True)
 class Average:
-    """A macro mean over document sets with its bootstrap interval.
+    """A macro mean over document sets with its interval.
 
-    `mean` is None without a value. `low` and `high` are None with too few clusters or without variation (see
-    `intervals`). `n` counts the document sets with a value, and `left_out` the summaries without one.
+    `mean` is None without a value, and `low` and `high` are None without an interval (see `intervals`). `n` counts the
+    document sets with a value, and `left_out` the summaries without one. For estimates, `n` counts documents, and
+    `left_out` is 0.
     """
 
     mean: float | None
@@ -82,7 +83,7 @@ class SetMeans:
         }
 
     def clusters_by_set(self) -> dict[str, str]:
-        """Return a new dictionary with the cluster of each document set."""
+        """Return the cluster of each document set."""
         return dict(zip(self.sets, self.clusters, strict=True))
 
 
@@ -105,8 +106,7 @@ def averages(
 ) -> dict[str, dict[str, Average]]:
     """Average each system and column over the summaries of a set, then over the sets.
 
-    The weight of a cluster is its number of document sets, so grouping does not change the mean. Intervals come from
-    a bootstrap over clusters. For a system, resamples without any of its clusters are ignored.
+    Intervals come from a bootstrap over clusters. For a system, resamples without any of its clusters are ignored.
     """
     return averages_of(set_means(observations, columns), confidence=confidence, draws=draws, seed=seed)
 
@@ -178,8 +178,7 @@ def _by_cluster(
     weights = has_value.astype(np.float64)
     places = {name: place for place, name in enumerate(sorted(set(clusters)))}
     if len(places) == len(clusters):
-        # Each set is its own cluster. Sort the rows by cluster, so that the names of sets do not change the
-        # resamples.
+        # Each set is its own cluster. Sort the rows by cluster.
         order = np.argsort([places[name] for name in clusters])
         return (means * weights)[order], weights[order]
     of_set = np.array([places[name] for name in clusters], dtype=np.intp)
@@ -220,12 +219,7 @@ def _spread(sums: Floats, sizes: Floats) -> Floats:
 
 
 def _drawn_means(sums: Floats, sizes: Floats, *, draws: int, seed: int) -> tuple[Floats, NDArray[np.bool_]]:
-    """Compute the mean over the document sets of each resample, and a mask that is True if the resample has a document
-    set.
-
-    Both have the shape (draws, columns).
-    """
-    # Resample sums and sizes together. Most columns of sizes are equal, so resample each distinct column once.
+    # Resample sums and sizes together, and each distinct column of sizes once.
     patterns, which = _patterns(sizes)
     both = np.hstack([sums, patterns])
     # Every cluster has the size 1 here, because the sizes are resampled as columns.
@@ -252,7 +246,7 @@ def _quantiles(
     found: list[tuple[NDArray[np.intp], Floats]] = []
     together = np.flatnonzero(chosen & full)
     if len(together):
-        # Quantiles of contiguous rows take a third of the time of quantiles across rows.
+        # Quantiles of contiguous rows are faster than quantiles across rows.
         rows = np.ascontiguousarray(means[:, together].T)
         found.append((together, np.quantile(rows, tails, axis=1, overwrite_input=True).T))
     found.extend(

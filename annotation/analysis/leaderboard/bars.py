@@ -52,9 +52,8 @@ class Bar:
 class LeagueRow:
     """A system with its value of the ranked score.
 
-    If some systems are ruled out and several may be best, the smaller group has the `mark` "ruled out" or "may be
-    best". A system with too few document sets for a rank has "too few sets". For all other systems, `mark` is "".
-    `direct` is the bar of the direct estimate if the shown estimate is pooled; otherwise None.
+    `mark` is "ruled out", "may be best", "too few sets" or "". `direct` is the bar of the direct estimate beside a
+    pooled one; otherwise None.
     """
 
     row: SystemRow
@@ -66,9 +65,7 @@ class LeagueRow:
 
 @dataclass(frozen=True, slots=True)
 class League:
-    """The systems with the ranked score at one target length, best first. `left_out` counts the systems without a
-    row.
-    """
+    """The chart of a table. `left_out` counts the systems without a row."""
 
     table: TargetTable
     axis: Axis
@@ -115,7 +112,7 @@ def _marks(front: Front) -> dict[str, str]:
 
 
 def axis_over(averages: Iterable[Average]) -> Axis:
-    """Find the shortest axis with round steps that contains all means and intervals.
+    """Return an axis with round steps that contains all means and intervals.
 
     The axis lies within [0, 1], or from 0 to the next power of ten if a scaled score exceeds 1.
     """

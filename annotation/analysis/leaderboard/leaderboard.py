@@ -58,7 +58,7 @@ __all__ = [
 RANKED = "coverage"
 """The default score for ranking."""
 LOW_ALIGNMENT = 0.8
-"""A row warns about a mean below this: more than one in five claims lacks support in its source."""
+"""A row warns about a mean alignment below this."""
 
 _ROWS_AT_ONCE = 2000
 _SUMMARIZATION = SCORES.index("summarization")
@@ -82,11 +82,11 @@ OF_THESE_DOCUMENTS = "\nthese documents"
 class SystemRow:
     """One system at one target length.
 
-    - `n`: the number of document sets with a value of the ranked score; each score has its own n
+    - `n`: the `n` of the ranked score; each score has its own
     - `document_sets`: the number of sets with any of its `summaries`
     - `length`: the mean length of its summaries, in the project's unit
+    - `claims`, `claims_unscored`: the sums over its summaries
     - `flags`: the number of summaries with each flag
-    - `claims_unscored`: the number of claims without a usable answer
     - `rank`: from 1; equal means have the same rank. None without a mean, or with too few document sets if another
       system has enough
     - `scores`: by name, the value of each score that is shown, and the values from which it was chosen
@@ -108,10 +108,7 @@ class SystemRow:
 
     @property
     def unsupported(self) -> float | None:
-        """Return the share of the system's claims that its sources do not support.
-
-        The share is None if alignment has no mean or is at least LOW_ALIGNMENT.
-        """
+        """Return 1 minus the mean alignment; None without a mean, or if it is at least LOW_ALIGNMENT."""
         aligned = self.scores["alignment"].mean
         return None if aligned is None or aligned >= LOW_ALIGNMENT else 1 - aligned
 
@@ -120,10 +117,9 @@ class SystemRow:
 class TargetTable:
     """The systems at one target length, best first.
 
-    `bases` names the source of every score. `headline` names the leading systems and the systems that may be best, by
-    the ranked score. `summarized_by` counts the summaries whose summarization uses `questions` or `claims`. If both
-    occur, values are not fully comparable. `estimates` describes the estimates of coverage and alignment, and of
-    criteria with a finished random sample.
+    `bases` names the source of every score. `headline` is a sentence about the leading systems. `summarized_by` counts
+    the summaries whose summarization uses `questions` or `claims`. `estimates` describes the estimates of coverage and
+    alignment, and of criteria with a finished random sample.
     """
 
     target_words: int | None
@@ -169,7 +165,7 @@ class TargetTable:
 
     @property
     def is_judged(self) -> bool:
-        """Return True if the summaries have any score besides brevity."""
+        """Return True if any score other than brevity has a mean."""
         return bool(set(self.scores_held) - {"brevity"})
 
 
@@ -177,9 +173,9 @@ class TargetTable:
 class Leaderboard(Computed):
     """A table per target length, shortest first; the table without a target is last.
 
-    Means never combine target lengths. Systems are ranked by `score`. `signature` identifies the scoring rules; it
-    names several rules only during a rescoring. `draws` is the number of bootstrap samples of an interval. With
-    `these_documents`, estimates are about exactly these document sets, otherwise about document sets like these.
+    Systems are ranked by `score`. `signature` has the signatures of the scores, which identify scoring rules. `draws`
+    is the number of bootstrap samples of an interval. With `these_documents`, estimates are about exactly these
+    document sets, otherwise about document sets like these.
     """
 
     project: str
@@ -200,7 +196,7 @@ class Leaderboard(Computed):
 
 
 def opening_score(table: TargetTable | None) -> str:
-    """Return the score to rank by if nobody chose one: coverage, or the first other score that has a mean."""
+    """Return the score to rank by if nobody chose one: coverage, or else another score than brevity that has a mean."""
     held = set(table.scores_held if table else ()) - {"brevity"}
     return next((name for name in (RANKED, "alignment", *RANKABLE) if name in held), RANKED)
 
@@ -230,10 +226,8 @@ def leaderboard(
 ) -> Leaderboard:
     """Compute every system's averages, for all target lengths or one, and rank the systems by a score.
 
-    Summaries within a document set are averaged first, then the document sets. Intervals resample clusters: groups of
-    document sets, or single sets without a group. All systems and scores use the same resamples. A summary with the
-    flag `no_claims` is left out of the affected averages. With `these_documents`, estimates are about exactly these
-    document sets.
+    Summaries within a document set are averaged first, then the document sets. With `these_documents`, estimates are
+    about exactly these document sets.
 
     Raises Invalid (code `unknown_score`) if the score cannot rank systems.
     """
@@ -280,8 +274,8 @@ class ScoreRow(NamedTuple):
 
     @property
     def summarization_part(self) -> str:
-        """Return the score that summarization uses beside alignment, `questions` or `claims`; "" if there is no
-        value.
+        """Return the score that summarization uses beside alignment, `questions` or `claims`; "" if there is no value
+        to average.
         """
         if self.values[_SUMMARIZATION] is None or self.averaged_values[_SUMMARIZATION] is None:
             return ""
@@ -289,7 +283,7 @@ class ScoreRow(NamedTuple):
 
     @property
     def averaged_values(self) -> tuple[float | None, ...]:
-        """Return the scores, with None for scores that missing claims make meaningless."""
+        """Return the scores, with None for those that `left_out_of_averages` names."""
         resting = left_out_of_averages(self.flags, by_questions=self.values[_QUESTIONS] is not None)
         if not resting:
             return self.values
@@ -326,7 +320,7 @@ def score_rows(project: Project, target_words: int | Targets | None, own: OwnSco
     for row in rows.iterator(chunk_size=_ROWS_AT_ONCE):
         summary, target, system, document_set, length, claims, unscored, flags = row[:first]
         if system not in systems or document_set not in sets:
-            # An import stored this score after the names were loaded. The averages are computed again after an import.
+            # This score was stored after the names were loaded.
             continue
         place = *systems[system], *sets[document_set]
         yield ScoreRow(target, *place, length, claims, unscored, flags, row[first:], own.of(summary))
@@ -430,7 +424,7 @@ class _Gathered:
 
 
 def means_at(project: Project, target_words: int | None) -> SetMeans:
-    """Average each system's summaries of a target length within each document set, for every score and criterion."""
+    """Average each system's summaries of a target length within each document set, for each score and own score."""
     own = own_scores(project)
     return _by_target(project, target_words, own).get(target_words, _Gathered()).means(own)
 

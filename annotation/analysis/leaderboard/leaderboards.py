@@ -36,11 +36,11 @@ def board(
     wait: bool = True,
     these_documents: bool = False,
 ) -> tuple[Leaderboard | None, StoredStatistics]:
-    """Load the last computed leaderboard, ranked by a score, with its state.
+    """Load the stored leaderboard, ranked by a score, with its state.
 
-    `target_words` and `these_documents` are the same as in `leaderboard`. Before the first computation, the leaderboard
-    is None. With `wait`, the call waits for the first computation and raises NotReady after WAITED_SECONDS. Raises
-    Invalid (code `unknown_score`) for a score that cannot rank systems.
+    `target_words` and `these_documents` are the same as in `leaderboard`. The leaderboard is None if
+    `current_statistics` has none, which also explains `wait`. Raises NotReady as `current_statistics` does, and Invalid
+    (code `unknown_score`) for a score that cannot rank systems.
     """
     check_score(score, project)
     key = f"{score}{OF_THESE_DOCUMENTS}" if these_documents else score

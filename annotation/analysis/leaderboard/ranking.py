@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NAMED_AT_MOST = 3
 SIGNIFICANCE_LEVEL = 0.05
-"""The family-wise error rate of the tests."""
+"""The level of the tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,12 @@ class Place:
 class Front:
     """The systems at the top of a ranking.
 
-    - `level`: the systems with the highest mean over `sets` document sets
+    - `level`: the systems with the highest mean
+    - `sets`: the `n` of the first of them
     - `others`: the number of systems in the ranking, minus one
     - `may_be_best`: `level`, and the systems that are not significantly worse, best mean first
     - `ruled_out`: the other systems, which are significantly worse
     - `mean`, `next_mean`: the highest mean and the next one below it; None if there is none
-
-    With only two systems, the two-sided test of the pair decides.
     """
 
     level: tuple[str, ...]
@@ -63,10 +62,7 @@ class Front:
 
     @property
     def margin(self) -> str:
-        """Return the highest mean and the next one in words; "" if there is no next one.
-
-        Two means that are the same in whole percents have a decimal. A score that is scaled above 1 is no percent.
-        """
+        """Return the highest mean and the next one in words; "" if there is no next one."""
         if self.next_mean is None:
             return ""
         if self.mean > 1:
@@ -78,7 +74,7 @@ class Front:
 
 @dataclass(frozen=True, slots=True)
 class SystemPair:
-    """Two systems on their common document sets; `difference` is first minus second, and first ranks higher.
+    """Two systems; `difference` is first minus second, and first does not rank below second.
 
     `p` and `adjusted_p` (Holm) come from a permutation test or, for estimates, from Student's t test. `holds` is True
     if the difference is significant or follows from other differences (`settled_order`). Figures are None if the test
@@ -98,8 +94,7 @@ class SystemPair:
 class Ranking:
     """The order of the systems by one score, and the significance of their differences.
 
-    `compared` has all pairs, smallest p first; `holding` counts the pairs whose difference `holds` (see `SystemPair`).
-    `places` has every ranked system.
+    `compared` has all pairs, smallest adjusted p first. `places` has every ranked system.
     """
 
     score: str
@@ -111,7 +106,7 @@ class Ranking:
 
     @property
     def holding(self) -> int:
-        """Return the number of pairs whose systems differ."""
+        """Return the number of pairs whose difference `holds` (see `SystemPair`)."""
         return sum(pair.holds for pair in self.compared)
 
     def sentence(self, by: str = "") -> str:

@@ -34,8 +34,8 @@ def scores_of_system(project: Project, system: System, *, by: str = "coverage", 
     """Load a page of the scores of a system's summaries, after the summary with the public id `after`.
 
     At each target length, the lowest value of the score `by` comes first, and summaries without a value are last.
-    Summaries without a target come after all target lengths. Makes at most five queries. Raises Invalid if no summary
-    of the system has this id and a score.
+    Summaries without a target come after all target lengths. Raises Invalid if no summary of the system has this id and
+    a score.
     """
     scores = Score.objects.filter(project=project, summary__system=system)
     placed = scores.select_related("summary__document_set").annotate(

@@ -1,7 +1,4 @@
-"""Choose the value of each score for all systems of a table: people's, the estimate, or the judge's with corrections.
-
-Pages, commands, files and the API use the same choice.
-"""
+"""Choose the value of each score for all systems of a table."""
 
 from __future__ import annotations
 
@@ -44,7 +41,7 @@ OTHER_VALUES: Mapping[str, Mapping[str, str]] = {
 """The possible values of a score: the name in a row, and the name on screen."""
 VERSIONS: Mapping[str, str] = {name: words for each in OTHER_VALUES.values() for name, words in each.items()}
 RANKABLE = tuple(name for name in SCORES if name not in (*VERSIONS, "human_share"))
-"""The scores by which systems can be ranked."""
+"""The scores by which systems can be ranked, besides own criteria and the own composite."""
 
 FROM_TEXTS = ("brevity", "completeness", "redundancy")
 OF_BOTH = ("factual_alignment", "summarization")
@@ -78,11 +75,11 @@ class Basis:
     """The source of a score's values, the same for all systems of a table.
 
     - `column`: the key of the value that is shown, such as `coverage_estimate`
-    - `name`: the source in words, such as "judge + corrections"; "" for scores that need no answers
+    - `name`: the source in words, such as "judge + corrections"; may be ""
     - `caption`: a sentence about the scope of the value's intervals
-    - `is_unchecked`: True if the value comes from a judge and there is no finished random sample of people's answers
-    - `answered`, `right`: for a checked judge, the number of sampled claims with people's answers, and the number on
-      which the judge was right; otherwise 0
+    - `is_unchecked`: True if the value comes from a judge without the figures of a check
+    - `answered`, `right`: for a checked judge, the number of sampled answers of people, and the number on which the
+      judge was right; otherwise 0
     """
 
     column: str
@@ -94,7 +91,7 @@ class Basis:
 
     @property
     def judged_by(self) -> str:
-        """Describe the judge whose answers give the value; "" if the value is an estimate or comes from people."""
+        """Describe the judge whose answers give the value; "" if nothing is known of a judge."""
         if self.is_unchecked:
             return "an unchecked judge"
         return (
@@ -121,10 +118,10 @@ def bases_of(
     found: Mapping[str, Scores],
     estimates: Mapping[str, EstimateTable],
 ) -> dict[str, Basis]:
-    """Choose the source of every score of a table: people, else the estimate (pooled if possible), else the judge with
-    corrections.
+    """Choose the source of every score of a table: people, else the estimate (pooled if possible), else the other
+    answers.
 
-    `found` has the averages by system, and `estimates` the estimates of coverage and alignment.
+    `found` has the averages by system, and `estimates` the estimates by score.
     """
     made = _Chooser(project, target_words, found, estimates)
     versions = {name: Basis(name, words, WITHOUT_JUDGE) for name, words in VERSIONS.items()}
@@ -154,7 +151,7 @@ def basis_of_own(
 def basis_of_composite(name: str, parts: Sequence[Basis], *, has_judge: bool) -> Basis:
     """Return the source of a composite of scores with these sources. A composite never uses estimates.
 
-    `has_judge` is False if the project has no deciding judge: then people's answers replace an estimated part.
+    An estimated part counts as the judge's answers with corrections, or without `has_judge` as people's answers.
     """
     blend = (
         Basis(name, "judge + corrections", WITHOUT_JUDGE)

@@ -1,4 +1,4 @@
-"""The pages of the leaderboard and of one system's summaries."""
+"""The pages and files of the leaderboard, and the page of one system's summaries."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
 DUC_WEIGHT = 2 / 3
-"""The weight of coverage in the composite that is always shown. If the project's own weight is equal, its
-composite is not shown again.
-"""
+"""The weight of coverage in `composite_2_3`."""
 HEADS = {name: name.replace("_", " ").capitalize() for name in RANKABLE} | {
     "composite_1": "Composite (a = 1)",
     "composite_2_3": "Composite (⅔ coverage, ⅓ brevity)",
@@ -45,7 +43,7 @@ QUESTIONS = {
     "alignment": "Which system is best supported by its sources?",
 }
 MAIN = ("coverage", "alignment")
-"""The scores with a column on the first view."""
+"""The scores with a column by default."""
 OTHER_COLUMNS = {
     "group": "Group",
     "checked": "Checked by people",
@@ -111,7 +109,7 @@ class Head:
 
 
 def distinct_scores(table: TargetTable, project: Project) -> list[str]:
-    """Return the scores with a mean, without composites that equal coverage or another composite."""
+    """Return the scores with a mean, except `composite_1`, and except the own composite if its weight is about 2/3."""
     has_own = not math.isclose(project.composite_weight, DUC_WEIGHT, abs_tol=1e-3)
     same = ("composite_1",) if has_own else ("composite_1", "composite_custom")
     return [name for name in table.scores_held if name not in same]
@@ -128,7 +126,7 @@ def head_of(score: str) -> str:
 
 
 def _chosen_columns(request: Request, offered: dict[str, str]) -> list[str]:
-    """Return the extra columns that the person chose. A choice in the query string is saved in the session."""
+    """A choice in the query string is saved in the session."""
     if "choose" in request.GET:
         request.session["leaderboard_columns"] = [
             name for name in request.GET.getlist("column") if name in offered
@@ -148,7 +146,7 @@ class Unchecked:
 
     `score` needs a random sample, which the person may take if `may_take`. `sample` is the newest random sample in its
     present state, with the number of its claims that the person can answer; None if there is none. `why_not` is the
-    reason for a sample that checks nothing here; "" if the table was computed before the sample.
+    reason for a sample that checks nothing here, if known; otherwise "".
     """
 
     score: str
@@ -256,9 +254,7 @@ def shown_table(
 ) -> ShownTable:
     """Load the leaderboard by `score`, or else by the requested score, and find the requested target length in it.
 
-    The call waits at most WAITED_SECONDS for the first computation.
-
-    If there is no result by then, `board` and `table` are None; a request for a file (`?format=`) raises NotReady. With
+    If it is not ready, `board` and `table` are None; a request for a file (`?format=`) raises NotReady. With
     `these_documents`, estimates are about exactly the project's document sets, otherwise about document sets like
     these. Raises Invalid for a score that cannot rank systems, and NotFound for an unknown target length.
     """

@@ -41,8 +41,8 @@ class SlicesView(ApiView):
 
     @operation("get_slices", parameters=[SlicesQuery], responses=Slices, refusals=("503",))
     def get(self, request: Request, slug: str) -> Response:
-        """Show every system's averages by the values of a metadata key or group, and the slices in which a system is
-        worse than elsewhere.
+        """Show the slices of the leaderboard: every system's averages by the values of a metadata key or group, and the
+        slices in which a system is worse than elsewhere.
         """
         project = self.enter(Verb.VIEW_SCORES)
         query = self.query(SlicesQuery)

@@ -61,7 +61,7 @@ class SlicedSystem:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A value of the key, with its number of document sets and its weight in the weighted mean."""
+    """A slice, with its number of document sets that have the score, and its weight in the weighted mean."""
 
     value: str
     document_sets: int
@@ -72,9 +72,9 @@ class Slice:
 class Slices:
     """The systems by the values of a key, the best of the leaderboard first.
 
-    `basis` names the averaged value, which is usually the value of the leaderboard. If the leaderboard shows estimates
-    and some cell has no estimate within its slice, `basis` is the judge's value with corrections. Differences always
-    use the scores of summaries. `moved` names the systems whose place changes with the given weights.
+    `basis` names the averaged value. If the leaderboard shows estimates and some cell with a mean has none within its
+    slice, `basis` is the judge's value with corrections. Differences always use the scores of summaries. `moved` names
+    the systems whose place changes with the given weights.
     """
 
     key: str
@@ -180,11 +180,7 @@ def _estimates(
     split: Split,
     names: Sequence[str],
 ) -> dict[tuple[str, str], SliceMean]:
-    """Estimate each system within each slice from the newest finished sample, which must exist.
-
-    A group whose document sets are in several slices counts in none. Estimates are omitted if they have no interval, or
-    if they come from fewer than `FEWEST_IN_SLICE` clusters (groups, and document sets without a group).
-    """
+    """The newest finished sample must exist. A group whose document sets are in several slices counts in none."""
     side = SCORE_SIDES[score]
     sample = next(each for each in samples(project, side) if each.is_complete)
     framed = framed_items(project, Sample.objects.get(public_id=sample.sample_id), side=side)

@@ -1,7 +1,4 @@
-"""The split of document sets by a metadata key or their group.
-
-Every page, list and export that shows slices takes them from here, so a slice has the same document sets everywhere.
-"""
+"""The split of document sets by a metadata key or their group."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ if TYPE_CHECKING:
 
 GROUP = "group"
 MOST_VALUES = 12
-"""The maximum number of values of a key that are shown; rarer values are together in `OTHER`."""
+"""With more values, numbers are cut into ranges, and rarer texts are together in `OTHER`."""
 OTHER, NO_VALUE = "other", "no value"
 PARTS = 4
 """The number of parts into which numbers are cut, at their quantiles."""
@@ -73,9 +70,9 @@ class Split:
 
 
 def splits(project: Project) -> dict[str, Split]:
-    """Split the document sets by each key that splits them: `group`, and metadata keys with numbers or repeated texts.
+    """Split the document sets by `group` and by each metadata key, if it has several values, repeated or all numbers.
 
-    Keys with more comparable values come first, then keys with fewer values. Makes one query.
+    Keys with more values in at least FEWEST_IN_SLICE document sets come first, then keys with fewer values.
     """
     rows = list(
         DocumentSet.objects.filter(project=project)
@@ -110,7 +107,6 @@ def _is_numeric(values: Mapping[str, Any]) -> bool:
 
 
 def _named(known: Mapping[str, Any]) -> dict[str, str]:
-    """Return the slice of each document set: its value, its range of numbers, or `OTHER` for a rare value."""
     counts = Counter(known.values())
     if len(counts) <= MOST_VALUES:
         return {name: _word(value) for name, value in known.items()}
