@@ -8,11 +8,7 @@ from django.utils import timezone
 
 
 class AccountEvent(models.Model):
-    """An event of an account, such as a sign-in or a failed attempt.
-
-    Rows are only added, until retention removes them. Rows never contain a password, a token, or a typed name that
-    belongs to no account.
-    """
+    """An event of an account, such as a sign-in or a failed attempt."""
 
     class Kind(models.TextChoices):
         SIGN_IN = "sign in", "Signed in"

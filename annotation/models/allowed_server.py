@@ -6,7 +6,7 @@ from annotation.models.base import PublicRow
 
 
 class AllowedServer(PublicRow):
-    """A base URL that administrators allow on a page, in addition to the URLs of COVERDICT_JUDGE_URLS."""
+    """A base URL that judges may call, in addition to the URLs of COVERDICT_JUDGE_URLS."""
 
     url = models.CharField(max_length=500, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -13,8 +13,7 @@ class Analysis(PublicRow):
     """The statistics of one page, such as a leaderboard, with their seed and the fingerprint of their inputs.
 
     `inputs` is the project's fingerprint when the inputs were read (see `analysis/fingerprint`); "" before the first
-    computation. If `inputs` equals the current fingerprint, another computation would give the same `payload`. `job`
-    is the latest job that computes the statistics.
+    computation. `job` is the job in which a worker computes the statistics, if any.
     """
 
     class Kind(models.TextChoices):

@@ -20,11 +20,9 @@ class ErrorType(models.TextChoices):
 
 
 class Answer(PublicRow):
-    """An answer that a person or judge gave in a role.
+    """An answer of a person, a judge or a file, in a role.
 
-    The answer in a row never changes: a later answer is a new row, and a withdrawn answer keeps its row.
-
-    An adjudicator's answer is a decision: the latest decision that is not withdrawn outranks all other answers.
+    A withdrawn answer keeps its row. An adjudicator's answer is a decision.
     """
 
     class Role(models.TextChoices):

@@ -17,8 +17,8 @@ from annotation.models.summary import Comparison
 class Sample(PublicRow):
     """A random sample of checks for reviewers, or of summaries to rate by a criterion, with its frame.
 
-    The frame has all items that could be sampled. Each check has the judge's probability of yes, and each summary the
-    judge's rating in [0, 1]. `sampled_checks` or `sampled_ratings` has the sampled items.
+    The frame has all items that could be sampled, each with the judge's probability of yes, or rating in [0, 1], or
+    null. `sampled_checks` or `sampled_ratings` has the sampled items.
     """
 
     class Method(models.TextChoices):
@@ -70,8 +70,7 @@ AWAITED = Q(verdict__isnull=True, sample__cancelled_at__isnull=True)
 class SampledCheck(PublicRow):
     """A check in a sample, with its inclusion probability and its answer.
 
-    `verdict` is the first blind answer of a person. Until somebody answers, the check waits in the sample's queue. No
-    other check ever replaces a sampled one.
+    `verdict` is null until there is a blind answer of a person.
     """
 
     sample = models.ForeignKey(Sample, on_delete=models.CASCADE, related_name="sampled_checks")
@@ -102,11 +101,9 @@ class SampledCheck(PublicRow):
 
 
 class Assignment(PublicRow):
-    """The work of one assessor on one document set. Closing the assignment submits everything in it.
+    """The work of one assessor on one document set. Closing the assignment submits its readings.
 
-    An assignment from the queue has a lease. If nobody works on it until `lease_until`, it is unassigned. The answers
-    of an unassigned assignment are kept but do not count. If the set is assigned to the same person again, they
-    continue with these answers.
+    The answers of an unassigned assignment are kept.
     """
 
     assessor = models.ForeignKey(

@@ -21,18 +21,14 @@ _DIGIT_OF_BYTE = b"abcdefghijklmnopqrstuvwxyz234567" * 8
 
 
 def new_public_id() -> str:
-    """Make a random id of 16 letters and digits (80 bits), safe in URLs, file names and spreadsheets.
-
-    The id reveals neither the order nor the number of rows.
-    """
+    """Make a random id of 16 letters and digits (80 bits)."""
     return secrets.token_bytes(ID_LENGTH).translate(_DIGIT_OF_BYTE).decode()
 
 
 def new_public_ids() -> Iterator[str]:
     """Yield ids for rows that are stored together. The ids have a common start and 60 random bits each.
 
-    The common start keeps the rows adjacent in the index. With independent ids, each row would change another page of
-    the index.
+    The common start keeps the rows close in the index.
     """
     shared = new_public_id()[:_SHARED_LENGTH]
     own = ID_LENGTH - _SHARED_LENGTH
@@ -42,10 +38,7 @@ def new_public_ids() -> Iterator[str]:
 
 
 def public_id_of(name: str) -> str:
-    """Compute the id of a row that is deleted and rebuilt. The id depends only on `name`, so links remain valid.
-
-    Nobody can guess the id if the name contains a public id.
-    """
+    """Compute the id of a row that is deleted and rebuilt. The id depends only on `name`."""
     return _spelled(hashlib.sha256(name.encode()).digest()[:ID_BYTES])
 
 
@@ -59,7 +52,7 @@ def current_request_id() -> str:
 
 
 def new_seed() -> int:
-    """Make a random seed in [0, 2^31), which databases, form fields and browsers' JSON can hold."""
+    """Make a random seed in [0, 2^31)."""
     return secrets.randbits(SEED_BITS)
 
 
@@ -84,7 +77,7 @@ class Leased(models.Model):
 
 
 class PublicRow(models.Model):
-    """A row with a random `public_id`, which addresses and files use. The primary key would reveal order and number."""
+    """A row with a `public_id`, which addresses and files use in place of the primary key."""
 
     public_id = models.CharField(max_length=ID_LENGTH, unique=True, editable=False, default=new_public_id)
 

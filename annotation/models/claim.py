@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 QUEUE_KEY_BITS = 62
 BY_SET = ("document_set", "side", "of_summary", "-uncertainty", "queue_key")
-"""The order of checks in the review queue."""
+"""The order of checks by document set."""
 
 
 def has_number(text: str) -> bool:
@@ -34,14 +34,12 @@ def has_number(text: str) -> bool:
 
 
 def new_queue_key() -> int:
-    """Make a random position in [0, 2^62) for queues. The position orders rows with equal values and reveals nothing
-    about the rows.
-    """
+    """Make a random position in [0, 2^62) for queues."""
     return secrets.randbits(QUEUE_KEY_BITS)
 
 
 class Label(models.TextChoices):
-    """The labels of `evaluation`, with their names on screen. Scores count every label except yes as not yes."""
+    """The labels of `evaluation`, with their names on screen."""
 
     YES = "yes", "Yes"
     NO = "no", "No"
@@ -49,7 +47,7 @@ class Label(models.TextChoices):
 
 
 SIGNS = {Label.YES: "✓", Label.NO: "✕", Label.UNSURE: "?"}
-"""The sign beside each label, so that no label is shown by colour alone."""
+"""The sign beside each label."""
 NOT_YES = tuple(label for label in Label if label != Label.YES)
 LABEL_LENGTH = max(map(len, Label.values))
 
@@ -63,7 +61,7 @@ class ClaimOrigin(models.TextChoices):
 class ClaimSet(PublicRow):
     """A version of the claims of a text. Only the claims of the active version are checked.
 
-    Closed questions about a document set are claims in sets of kind `questions`; all these sets are active.
+    Closed questions about a document set are claims in sets of kind `questions`.
     """
 
     class Kind(models.TextChoices):
@@ -126,8 +124,7 @@ class CurrentClaims(models.Manager["Claim"]):
 class Claim(PublicRow):
     """An atomic, checkable statement from a text, or a closed question about a document set.
 
-    Its wording never changes. A removed claim, or a retired question, keeps its row and verdicts; `objects` does not
-    contain it.
+    A removed claim, or a retired question, keeps its row and verdicts; `objects` does not contain it.
     """
 
     claim_set = models.ForeignKey(ClaimSet, on_delete=models.CASCADE, related_name="claims")
@@ -181,10 +178,9 @@ class Check(PublicRow, Leased):
     - Reference side: a claim of the reference (of the documents if there is no reference) is compared with the summary.
     - Summary side: a claim of the summary is compared with its source documents.
     - Question side: a closed question is answered from the summary alone. Without a `summary` it is answered from the
-      source documents, and the answer changes the scores of all summaries of the set.
+      source documents, and the answer can change the scores of all summaries of the set.
 
-    `summary` is the summary whose score the answer changes. The columns from `judge_label` to `impact` are derived from
-    verdicts. Only `scoring` computes these columns, and `verify_scores` checks them.
+    `summary` is the summary whose score the answer can change. The columns from `judge_label` to `impact` are derived.
     """
 
     class Side(models.TextChoices):
@@ -198,14 +194,13 @@ class Check(PublicRow, Leased):
         RULE = "rule", "Rule"
         JUDGE = "judge", "Judge"
 
-    # A column alone is not indexed, here and elsewhere, if another index begins with it.
+    # Other indexes begin with these two columns.
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="checks", db_index=False)
     claim = models.ForeignKey(Claim, on_delete=models.CASCADE, related_name="checks", db_index=False)
     summary = models.ForeignKey(
         Summary, null=True, blank=True, on_delete=models.CASCADE, related_name="checks"
     )
-    # The column repeats the summary's set, because an index of the queues covers only one table. The foreign key with
-    # the summary ensures that both are equal.
+    # The column repeats the summary's set, because an index of the queues covers only one table.
     document_set = models.ForeignKey(
         DocumentSet, on_delete=models.DO_NOTHING, related_name="checks", db_constraint=False, db_index=False
     )
@@ -272,7 +267,7 @@ class Check(PublicRow, Leased):
                 fields=("project", "summary", "claim"), condition=DISPUTED, name="check_disputed_by_summary"
             ),
             models.Index(fields=("project", "summary", "queue_key"), name="check_by_summary"),
-            # These indexes leave out answered checks, because each query would read them before the waiting ones.
+            # The indexes of waiting checks leave out answered checks.
             models.Index(
                 fields=("project", *BY_SET),
                 condition=Q(human_label__isnull=True, is_current=True),
@@ -330,7 +325,7 @@ class Check(PublicRow, Leased):
 
 
 class Verdict(Answer):
-    """The answer of a judge, reviewer or adjudicator to a check.
+    """The answer of a judge, reviewer, file or adjudicator to a check.
 
     A null label marks a judge's unusable answer, which does not count as a verdict.
     """
@@ -401,7 +396,7 @@ class Verdict(Answer):
 
 
 SIDE_SCORES = {Check.Side.REFERENCE: "coverage", Check.Side.SUMMARY: "alignment"}
-"""The score to which the answers of each side belong."""
+"""The score to which the answers of a side belong."""
 OF_CLAIMS = Q(side__in=tuple(SIDE_SCORES))
 """Checks of claims, without the checks of closed questions."""
 SCORE_SIDES = {score: side for side, score in SIDE_SCORES.items()}

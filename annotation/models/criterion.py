@@ -21,8 +21,7 @@ from evaluation import metrics
 class Criterion(PublicRow):
     """A question about a summary that a project asks.
 
-    The question and scale in a row never change; a changed question is a row with the next version. The columns are
-    those of `evaluation.metrics.Criterion`. A retired criterion is no longer asked but keeps its ratings.
+    The fields of `evaluation.metrics.Criterion` are columns. A retired criterion keeps its ratings.
     """
 
     class Scale(models.TextChoices):
@@ -93,11 +92,11 @@ COUNTED = (
     & ~Q(role=Answer.Role.ADJUDICATOR)
     & (Q(assignment=None) | Q(assignment__closed_at__isnull=False))
 )
-"""Ratings that count as answers: not withdrawn, no decision, and not in an open assignment."""
+"""Ratings that count as answers: not withdrawn, no decision, and in no assignment or a closed one."""
 
 
 class Rating(Answer):
-    """The answer to a criterion about one summary. A later answer is a row with the next version.
+    """The answer to a criterion about one summary.
 
     A null value means that a judge's answer was unusable (with the reason), or that a person took the answer back.
     """
@@ -164,7 +163,7 @@ class Rating(Answer):
 class SampledRating(PublicRow):
     """A summary in a sample for a criterion, with its inclusion probability and its answer.
 
-    `rating` is the first blind answer of a reviewer. No other summary ever replaces a sampled one.
+    `rating` is null until there is a blind answer of a reviewer.
     """
 
     sample = models.ForeignKey(Sample, on_delete=models.CASCADE, related_name="sampled_ratings")

@@ -23,9 +23,8 @@ def _only(*columns: str) -> Q:
 class Dispute(PublicRow, Leased):
     """A check, a unit of a comparison, or a criterion about a summary in the adjudicators' queue.
 
-    The row is derived from the answers of people, and of the deciding judge if the project requires this. `rescore`
-    writes all columns except the lease and can rebuild them. When the answers agree or an adjudicator has decided,
-    the row remains with another state. The decision itself is an answer with the role *adjudicator*.
+    The row is derived from answers. When the answers agree or an adjudicator has decided, the row remains with another
+    state. The decision itself is an answer with the role *adjudicator*.
     """
 
     class State(models.TextChoices):

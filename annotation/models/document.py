@@ -9,7 +9,7 @@ from annotation.models.project import Project
 
 
 def cluster_of(document_set: str, group: str) -> str:
-    """Name the cluster of a document set for resampling and folds: its group, or the set itself if it has no group.
+    """Name the cluster of a document set: its group, or the set itself if it has no group.
 
     A group and a set with the same name get different names.
     """

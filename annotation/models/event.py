@@ -19,7 +19,7 @@ APPEND_ONLY = "The log is append-only: an event is never changed and never delet
 
 
 class Events(models.QuerySet["Event"]):
-    """A query set that only adds and reads entries. The package `privacy` changes them with a plain query set."""
+    """A query set that refuses to update and delete entries."""
 
     def update(self, **columns: Any) -> NoReturn:
         raise TypeError(APPEND_ONLY)
@@ -29,10 +29,9 @@ class Events(models.QuerySet["Event"]):
 
 
 class Event(PublicRow):
-    """An entry in the event log. Rows are only added.
+    """An entry in the event log.
 
-    Triggers of the database refuse changes, and on PostgreSQL deletions too. Only `privacy` may rewrite names when it
-    erases a person, and delete entries when their retention ends or a project is removed.
+    A trigger of the database refuses changes, and on PostgreSQL deletions too. Only `privacy` lifts it.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="events", db_index=False)

@@ -12,7 +12,7 @@ from annotation.models.project import Project
 class Guideline(PublicRow):
     """One version of a project's guidelines, in Markdown.
 
-    A row never changes; the highest version is the current one.
+    The highest version is the current one.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="guidelines")

@@ -146,8 +146,7 @@ class Judge(PublicRow):
 
 
 class JudgeExamples(PublicRow):
-    """Examples of people's answers in the prompt of a project's judge. Apart from the examples, this judge equals its
-    base.
+    """Examples of people's answers in the prompts of a judge. `base` is the judge without them.
 
     A hash divides document sets (or groups) into two halves. Each half is judged with examples from the other half.
     """
@@ -181,11 +180,9 @@ class AnsweredCalls(models.Manager["JudgeCall"]):
 
 
 class JudgeCall(PublicRow):
-    """A request to a judge with its reply, stored so that the call is paid for only once. Retention may erase the
-    texts.
+    """A request to a judge with its reply. Retention may erase the texts.
 
-    While a worker waits for the reply, the row has a lease, so that no other worker pays too. `objects` contains no row
-    with a lease. The reply ends the lease. If the worker dies, another worker takes over the lease.
+    While a worker waits for the reply, the row has a lease. `objects` contains no row with a lease.
     """
 
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="calls")

@@ -16,7 +16,7 @@ COUNTING = Q(
     is_current=True,
     percent__isnull=False,
 )
-"""Judgments that count in scores and as answers: the current ones of closed assignments."""
+"""The current percents of submitted readings."""
 ASKED_AT_PRESENT = Q(unit__isnull=False) | Q(
     claim__isnull=False, claim__removed_at__isnull=True, claim__claim_set__is_active=True
 )
@@ -27,8 +27,7 @@ class CoverageJudgment(Answer):
     """The percent of a reference unit that the marked summary units express.
 
     The judgment is about a unit, or about a claim if claims replace units. Without a percent, it is a draft. An
-    assessor's row belongs to a reading of the comparison. A revised judgment is a row with the next version; the last
-    version is the current one.
+    assessor's row belongs to a reading of the comparison.
     """
 
     comparison = models.ForeignKey(Comparison, on_delete=models.CASCADE, related_name="judgments")

@@ -84,7 +84,7 @@ class CachedValue(models.Model):
 
 
 class Comment(PublicRow):
-    """A remark on a claim. The text of a withdrawn comment is not shown."""
+    """A remark on a claim."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="comments")
     claim = models.ForeignKey(Claim, on_delete=models.CASCADE, related_name="comments")

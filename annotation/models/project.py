@@ -204,7 +204,7 @@ class Project(PublicRow):
     def usual_metrics(self) -> list[str]:
         """Return the metrics that a run has by default.
 
-        The metrics contain "criteria" if judges answer a criterion of the project with another scale than share.
+        The metrics contain "criteria" if judges answer a criterion in force.
         """
         usual = ["coverage"] if self.compares == self.Compares.CLAIMS else list(USUAL_METRICS)
         own = self.criteria.filter(retired_at=None, answered_by__in=("judge", "both")).exclude(scale="share")

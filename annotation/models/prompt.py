@@ -10,7 +10,7 @@ from annotation.models.project import Project
 
 
 class PromptVersion(PublicRow):
-    """A project's own prompt for one step of judging. The project's judges can use it. A row never changes."""
+    """A project's own prompt for one step of judging."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="prompt_versions")
     step = models.CharField(max_length=40)

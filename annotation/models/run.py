@@ -14,15 +14,13 @@ from annotation.models.project import Project
 from annotation.models.prompt import PromptVersion
 
 MOST_QUESTIONS_MADE = 50
-"""The maximum number of questions that a judge generates for a document set."""
+"""The maximum of `Run.n_questions`."""
 
 
 class Run(PublicRow):
-    """A run of a judge over a project's document sets.
+    """A run of a judge over document sets of a project.
 
-    A person can cancel a run. A run is stopped if the judge refuses all further requests or the budget is spent. A run
-    has failed if no document set succeeded or no answer was usable. Otherwise the run is finished. `stop_reason` is the
-    reason for an incomplete run.
+    `stop_reason` is the reason for an incomplete run, if any.
     """
 
     class State(models.TextChoices):
@@ -91,7 +89,7 @@ class Run(PublicRow):
 
 
 class Export(PublicRow):
-    """An exported file with its manifest. Until the job is done, the manifest has only the options of the export."""
+    """An export of a project's rows to a file, with its manifest."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="exports")
     level = models.CharField(max_length=10)
@@ -115,9 +113,7 @@ class Export(PublicRow):
 class Import(PublicRow):
     """Files to check or import, with the result.
 
-    `report` describes the check or import, and `refusal` the faults of the files. The files are deleted after a
-    complete import or a cancellation, otherwise 24 hours after the upload. `job` is null until the first check or
-    import begins.
+    `report` describes the check or import, and `refusal` the faults of the files.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
@@ -142,11 +138,10 @@ class Import(PublicRow):
 
 
 class Job(PublicRow):
-    """A piece of background work that ends exactly once, even if workers die.
+    """A piece of background work.
 
     A job of a run judges one document set. Any other job belongs to the export, import, analysis or watch that refers
-    to it. A worker owns a job in the state *working* that has the worker's token and a valid lease. Messages of the
-    broker only wake workers.
+    to it. A worker owns a job in the state *working* that has the worker's token and a valid lease.
     """
 
     class Kind(models.TextChoices):

@@ -11,12 +11,12 @@ from annotation.models.summary import Summary
 
 
 def new_revision() -> int:
-    """Make a random number in [0, 2^31). Each writing of a score sets a new `Score.revision`."""
+    """Make a random `Score.revision` in [0, 2^31)."""
     return secrets.randbits(31)
 
 
 class Score(models.Model):
-    """All scores of one summary. The columns have the names that exports use."""
+    """The scores of one summary."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="scores", db_index=False)
     summary = models.OneToOneField(Summary, on_delete=models.CASCADE, related_name="score")
@@ -59,4 +59,4 @@ class Score(models.Model):
 
 
 SCORES = tuple(column.name for column in Score._meta.concrete_fields if isinstance(column, models.FloatField))
-"""The names of the scores, in the order of the columns and of the export."""
+"""The names of the scores, in the order of the columns."""

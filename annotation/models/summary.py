@@ -108,7 +108,7 @@ class Summary(PublicRow):
 class Unit(PublicRow):
     """A numbered unit of a summary or a source document.
 
-    Positions start at 1 and number the units of one summary, or of all documents of a set together.
+    Positions start at 1.
     """
 
     summary = models.ForeignKey(

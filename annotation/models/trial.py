@@ -16,8 +16,7 @@ from annotation.models.project import Project
 class GuidelineTrial(PublicRow):
     """A random sample of checks that were answered under `old` and are answered again, most under `new`.
 
-    A random third is answered again under `old`, because people change some answers without new guidelines. The new
-    answers do not affect scores before the decision.
+    A random third is answered again under `old`.
     """
 
     class Decision(models.TextChoices):
@@ -50,8 +49,7 @@ class GuidelineTrial(PublicRow):
 class AnswerAgain(PublicRow):
     """A check of a trial with the answer that a person gave before and the answer given again.
 
-    The new answer is not a `Verdict`, so scores, estimates, agreement and exports do not contain it. `person` is asked,
-    or has answered. In a trial with `by_others`, `person` is null until somebody answers.
+    `person` is asked, or has answered. In a trial with `by_others`, `person` is null until somebody answers.
     """
 
     trial = models.ForeignKey(GuidelineTrial, on_delete=models.CASCADE, related_name="answers")

@@ -43,8 +43,7 @@ class Watch(PublicRow):
 
     `anchors` describes the checks that the judge is asked again: `checks` has the judge's first label by public id, and
     `basis` is the basis of these labels (see `WatchPeriod`). `latest` has the state, sentence and means of the last
-    report, and names its alarms, which were logged and mailed. If the watch has to wait, the error of its job gives the
-    reason.
+    report, and names its alarms.
     """
 
     class Length(models.TextChoices):
@@ -105,10 +104,10 @@ class Watch(PublicRow):
 
 
 class WatchPeriod(PublicRow):
-    """A closed period of a watch, which is judged once.
+    """A closed period of a watch.
 
-    - `total`: the number of summaries of the period when it was closed
-    - `run`: the run that judges the chosen summaries; null if the period has none
+    - `total`: the number of summaries of the watched systems when the period was closed
+    - `run`: the run that judges the chosen summaries; null if there is none
     - `sample`: the checks for people; `answers` counts their answers once the sample is complete
     - `basis`: the guidelines, the criteria and the judge's signature; periods of different bases are not compared
     - `values`: by score and document, the numbers of `evaluation.statistics.SampledValue` and the group

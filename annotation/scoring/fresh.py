@@ -1,4 +1,4 @@
-"""Computing scores and derived columns of new summaries during an import, without queries."""
+"""Computing scores and derived columns of new summaries during an import."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def fresh_scores(
     """Compute the scores and derived columns of summaries of new document sets, in order.
 
     `labels`, by summary and claim, must come from one reviewer, because the function assumes that nothing is disputed.
-    The other rows must have been stored just now. Makes no query.
+    The other rows must have been stored.
     """
     rules = score_rules(project)
     names = {claim.pk: claim.public_id for claim in claims}

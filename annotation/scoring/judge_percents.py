@@ -18,7 +18,7 @@ class JudgePercent:
 
     `percent` is the share of yes among the judge's scored claims of the unit, 0 to 100; unsure counts as not yes.
     `marks` is the evidence of the yes verdicts. `unit_id` is the public id of the unit, or of the claim that replaces
-    it. `number` is its position, from 1, among the reference's units or claims. `at` is the time of the latest verdict.
+    it, and `number` is its position. `at` is the time of the latest of these verdicts.
     """
 
     judge: str

@@ -1,8 +1,6 @@
-"""Maintaining the adjudicators' queue, which has a dispute for each item with differing answers.
+"""Maintaining the disputes in the adjudicators' queue.
 
 An item is a check, a unit, or a criterion about a summary.
-
-Disputes follow from the answers and the project's rules, so all columns except the leases can be deleted and rebuilt.
 """
 
 from __future__ import annotations
@@ -38,9 +36,8 @@ TARGET_COLUMNS = ("check_row_id", "comparison_id", "unit_id", "claim_id", "summa
 class Due:
     """The state that the dispute about one item should have.
 
-    `is_due` is True if the answers differ beyond the threshold, so that a missing row is created; an existing row
-    remains in any case. `spread`, in [0, 1], is the largest less the smallest answer. `name` identifies the item, even
-    after a rebuild.
+    `is_due` is True if the answers differ beyond the threshold. `spread`, in [0, 1], is the largest less the smallest
+    answer. `name` identifies the item.
     """
 
     target: DisputeTarget
@@ -59,11 +56,7 @@ DERIVED_COLUMNS = ("state", "spread", "answers")
 
 
 def store_disputes(*, project: Project, records: Sequence[SummaryRecord]) -> None:
-    """Update the disputes of some summaries. The caller must be in a transaction that has locked the summaries.
-
-    Makes no query if nothing is or was disputed, and one query if nothing changed. Disputes of removed claims are
-    deleted. Decisions are rows of their own and remain.
-    """
+    """Update the disputes of some summaries. The caller must be in a transaction that has locked the summaries."""
     disputed = [record.summary.pk for record in records if record.has_disputes]
     stored = stored_disputes(disputed) if disputed else {}
     new, changed = [], []
@@ -99,7 +92,7 @@ def stored_disputes(summary_ids: Sequence[int]) -> dict[DisputeTarget, Dispute]:
 
 
 def dues(project: Project, record: SummaryRecord) -> Iterator[Due]:
-    """Yield the state that the dispute of every current item of a summary should have."""
+    """Yield the state that the dispute of every item in the record should have."""
     with_judge = project.dispute_answers == Project.DisputeAnswers.JUDGE
     for row in record.checks:
         yield _due(

@@ -30,8 +30,7 @@ class OwnScores:
     """The scores by own criteria, in [0, 1], 1 for the best answer of the scale, and the own composite.
 
     `names` has the names of the criteria in order, then `COMPOSITE` if the project has weights. `values` has the scores
-    by the key of the summary and the name. `sources` says for each criterion if answers of "people", of the "judge", or
-    of both count.
+    by the key of the summary and the name. `sources` has "people", "judge" or both for each criterion with answers.
     """
 
     names: tuple[str, ...]
@@ -45,13 +44,13 @@ class OwnScores:
 
 
 def own_names(project: Project) -> list[str]:
-    """Name the own scores: the criteria in force, and the composite if the project has weights. Makes one query."""
+    """Name the own scores: the criteria in force, and the composite if the project has weights."""
     names = criteria_in_force(project).values_list("name", flat=True)
     return [*names, *([COMPOSITE] if project.own_weights else [])]
 
 
 def own_scores(project: Project, **summaries: object) -> OwnScores:
-    """Choose the final answer to each criterion about each summary. Makes two queries, or three with an own composite.
+    """Choose the final answer to each criterion about each summary.
 
     The final answer is the latest decision of an adjudicator, else the mean of people's latest answers, else the
     deciding judge's latest usable answer. Answers in open assignments and to earlier versions of a criterion do not
@@ -79,7 +78,7 @@ def own_scores(project: Project, **summaries: object) -> OwnScores:
 
 
 def composites_of(project: Project, **summaries: object) -> dict[int, float]:
-    """Return the composites with the project's weights by summary; empty without weights. At most three queries."""
+    """Return the composites with the project's weights by summary; empty without weights."""
     if not project.own_weights:
         return {}
     values = own_scores(project, **summaries).values
@@ -104,12 +103,12 @@ def _composites(
 def final_ratings(
     project: Project, *columns: str, **summaries: object
 ) -> Iterator[tuple[Literal["decision", "people", "judge"], list[Any]]]:
-    """Yield the decider and its ratings for each criterion about each summary.
+    """Yield the decider and its ratings for each criterion about each summary with answers.
 
     The mean of these ratings is the final answer.
 
     A rating has `summary_id`, `criterion_id`, `criterion__name`, `role`, `person_id`, `origin_name`, `value` and the
-    `columns`. The lookups `summaries` select ratings. Makes one query.
+    `columns`. The lookups `summaries` select ratings.
     """
     names = ("summary_id", "criterion_id", "criterion__name", "role", "person_id", "origin_name", "value")
     latest: dict[tuple[int, int], dict[tuple[str, object], Any]] = defaultdict(dict)
@@ -129,7 +128,7 @@ def final_ratings(
 
 
 def own_inputs(project: Project) -> tuple[object, ...]:
-    """Return values that change with the ratings and criteria behind `own_scores`. Makes two queries."""
+    """Return values that change with the ratings and criteria behind `own_scores`."""
     found = _counting(project).order_by().aggregate(count=Count("pk"), newest=Max("pk"))
     return (found["count"], found["newest"], *criteria_in_force(project).values_list("pk", flat=True))
 

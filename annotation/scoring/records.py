@@ -1,7 +1,4 @@
-"""Turning database rows into the arguments of `evaluation.score`. No other module does this.
-
-The module reads the answers and never derived columns, so that scores can be deleted and rebuilt.
-"""
+"""Turning database rows into the arguments of `evaluation.score`."""
 
 from __future__ import annotations
 
@@ -66,10 +63,9 @@ _SUMMARY_PARTS = (_SUMMARY, _SET, _SYSTEM)
 class CheckAnswers:
     """The answers to one check that count.
 
-    `judge` is the deciding judge's latest usable answer; without one, `unscored_reason` is the reason.
-    `judge_uncertainty` is the share of a panel's votes that differ from its label, and None for other judges. `rule`
-    is "no" if the summary is empty. `standing` has the latest answer of each reviewer, the newest last; `is_disputed`
-    is True if these answers differ.
+    `judge` is the deciding judge's latest usable answer; without one, `unscored_reason` is the reason, if known.
+    `judge_uncertainty` is the `Verdict.uncertainty` of this answer. `rule` is "no" if the summary is empty. `standing`
+    has the latest answer of each reviewer, the newest last; `is_disputed` is True if these answers differ.
     """
 
     judge: Label | None = None
@@ -119,7 +115,7 @@ UnitKey = tuple[int, int | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class UnitRecord:
-    """A unit of one comparison with its keys and answers."""
+    """A unit of one comparison, or the claim that replaces it, with its keys and answers."""
 
     key: UnitKey
     value: ScoredUnit
@@ -143,9 +139,9 @@ class RatingRecord:
 class SummaryRecord:
     """A summary with the arguments of `evaluation.score`, its checks and its units.
 
-    `ratings` has every criterion with more than one answer about the summary, decisions included; it may also have
-    criteria with one answer. Criteria about unmarked units are left out. `conciseness_terms` is None unless the judge
-    rated the conciseness. `has_disputes` is True if the database has disputes about the summary or its source.
+    The first summary of a set in a batch also has the checks of the set's source. `ratings` may lack criteria with
+    fewer than two answers, and lacks criteria about unmarked units. `conciseness_terms` is None unless the judge rated
+    the conciseness. `has_disputes` is True if the database has disputes about the summary or its source.
     """
 
     summary: Summary
@@ -187,10 +183,7 @@ def judged_text(summary: Summary, project: Project) -> str:
 
 
 def summary_records(project: Project, summary_ids: Sequence[int] | None = None) -> Iterator[SummaryRecord]:
-    """Yield the records of the project's summaries, or only of `summary_ids`.
-
-    Summaries are read in batches, with at most five statements per batch.
-    """
+    """Yield the records of the project's summaries, or only of `summary_ids`."""
     is_one_batch = summary_ids is not None and len(summary_ids) <= RECORDS_AT_ONCE
     keys = summary_ids if summary_ids is not None and is_one_batch else summary_keys(project, summary_ids)
     for first in range(0, len(keys), RECORDS_AT_ONCE):
@@ -220,10 +213,10 @@ def summaries(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
 
 
 def hold_scored(place: Check | Comparison | Summary) -> list[Summary]:
-    """Lock and return the summaries whose scores an answer changes.
+    """Lock and return the summaries whose scores an answer can change.
 
-    An answer changes one summary, or all summaries of the set if `place` is a check without a summary. Then the
-    document set is locked first. Concurrent answers wait for these locks.
+    These are one summary, or all summaries of the set if `place` is a check without a summary. Then the document set is
+    locked first.
     """
     key = place.pk if isinstance(place, Summary) else place.summary_id
     return hold_set(cast("Check", place).document_set_id) if key is None else summaries([key], hold=True)
@@ -256,8 +249,7 @@ def new_records(
 ) -> Iterator[SummaryRecord]:
     """Yield records of summaries of new document sets from rows that the caller has just stored.
 
-    `answers` has all answers to the summaries' checks, by summary and claim. Makes no query. The records have no
-    `checks`.
+    `answers` has all answers to the summaries' checks, by summary and claim. The records have no `checks`.
     """
     of_texts: dict[int, list[_Piece]] = defaultdict(list)
     of_documents: dict[int, list[_Piece]] = defaultdict(list)
@@ -385,7 +377,6 @@ class _Facts:
         return said
 
     def ratings(self) -> dict[int, list[RatingRecord]]:
-        """Return the answers to criteria that can be disputed, by summary."""
         given: dict[tuple[int, int], dict[tuple[str, int | str], float | None]] = defaultdict(dict)
         for fact in self.of("rating"):
             is_of_people = fact.two in (Answer.Role.REVIEWER, Answer.Role.ASSESSOR)

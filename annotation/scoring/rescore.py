@@ -47,14 +47,13 @@ DERIVED = (
     "uncertainty",
     "impact",
 )
-"""The columns of a check that are computed from its answers."""
+"""The derived columns of a check."""
 
 
 def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> int:
     """Rebuild the derived columns, scores and disputes of the project's summaries, or only of `summary_ids`.
 
-    Each batch is a transaction of its own, so that no lock lasts long. A concurrent answer waits for the batch or is
-    included in it. Returns the number of scored summaries. A second call stores the same values.
+    Returns the number of scored summaries.
     """
     if summary_ids is None:
         put_in_force(Check.objects.filter(project=project))
@@ -73,10 +72,7 @@ def rescore(*, project: Project, summary_ids: Sequence[int] | None = None) -> in
 
 
 def mark_due(project: Project) -> None:
-    """Record, in the transaction that changes a rule, that the project must be rescored.
-
-    If this process ends before it has rescored the project, a worker does so.
-    """
+    """Record, in the transaction that changes a rule, that the project must be rescored."""
     project.rescore_due_at = timezone.now()
     project.save(update_fields=["rescore_due_at"])
 
@@ -87,7 +83,7 @@ def overdue() -> QuerySet[Project]:
 
 
 def rescore_overdue() -> None:
-    """Rescore the overdue projects. A limit ensures that usually only one worker at a time rescores a project."""
+    """Rescore the overdue projects."""
     for project in overdue():
         if count_turns(f"rescore:{project.pk}", seconds=int(OVERDUE_AFTER.total_seconds())) <= 1:
             rescore(project=project)
@@ -119,7 +115,7 @@ def _store(project: Project, records: Sequence[SummaryRecord]) -> None:
     rules = score_rules(project)
     scored = [(record, score(record.value, rules)) for record in records]
     stale = [check for each in scored for check in _changed_checks(*each, rules)]
-    # Upsert by key, which takes a tenth of the time of an update by CASE with a branch per row and column.
+    # Upsert by key, which is faster than an update by CASE with a branch per row and column.
     Check.objects.bulk_create(stale, update_conflicts=True, unique_fields=["pk"], update_fields=DERIVED)
     Score.objects.bulk_create(
         [score_row(project=project, record=record, result=result) for record, result in scored],
@@ -177,12 +173,6 @@ def derived_columns(
 
 
 def _uncertainty(answers: CheckAnswers) -> float:
-    """Compute the judge's uncertainty: 1 if the judge is undecided, 0 if it is certain.
-
-    The uncertainty is 1 minus twice the distance of the probability from .5. For a panel, it is the share of votes that
-    differ from the panel's label. The value is 0 if a rule decides, 1 without a yes or no, and .5 for a label without
-    probability.
-    """
     if answers.rule is not None:
         return 0.0
     if answers.judge not in ("yes", "no"):

@@ -17,7 +17,7 @@ ShownScores = dict[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class ScoreChange:
-    """A score, in [0, 1], before and after an answer or decision; None if the summary has no such score."""
+    """A score before and after an answer or decision; None if the summary has no such score."""
 
     name: str
     before: float | None
@@ -34,10 +34,7 @@ class ScoreChange:
 
 
 def scores_now(place: Check | Comparison | Summary) -> ShownScores:
-    """Load the scores that an answer can change: the scores of the summary, or the means over the set.
-
-    A check of the source has means over the set, because its answer changes all summaries.
-    """
+    """Load the shown scores of the summary, or for a check of the source their means over the set."""
     scored = Q(summary=place.pk if isinstance(place, Summary) else place.summary_id)
     if isinstance(place, Check) and place.summary_id is None:
         scored = Q(summary__document_set=place.document_set_id)

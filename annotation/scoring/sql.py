@@ -1,8 +1,4 @@
-"""The hand-written statements that load the inputs of scoring. Every rescoring runs these statements.
-
-With the ORM, the same inputs need fifteen queries that take longer to build than to run. tests/bench/answering.py
-(answer) and tests/bench/next_claim.py (override) measure the statements.
-"""
+"""The hand-written statements that load inputs of scoring."""
 
 from __future__ import annotations
 
@@ -30,9 +26,9 @@ WHERE annotation_check.is_current AND annotation_check.id IN (
 ORDER BY annotation_check.id
 """
 
-# This statement loads the other inputs of scoring for some summaries, one row per fact. The kind of a fact defines
-# the meaning of its columns. MATERIALIZED is needed: until a growing table is analysed, PostgreSQL expects one
-# verdict and would read all checks for each verdict. tests/bench/runs.py (lexical run) measures the statement.
+# This statement loads other inputs of scoring, one row per fact. The kind of a fact defines the meaning of its columns.
+# MATERIALIZED is needed: until a growing table is analysed, PostgreSQL expects one verdict and would read all checks
+# for each verdict.
 FACTS = """
 WITH summary AS (
     SELECT id, document_set_id FROM annotation_summary WHERE id IN ({summaries})

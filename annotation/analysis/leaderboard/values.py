@@ -118,8 +118,7 @@ def bases_of(
     found: Mapping[str, Scores],
     estimates: Mapping[str, EstimateTable],
 ) -> dict[str, Basis]:
-    """Choose the source of every score of a table: people, else the estimate (pooled if possible), else the other
-    answers.
+    """Choose the source of every score of a table: people or the estimate (pooled if possible), if they are complete.
 
     `found` has the averages by system, and `estimates` the estimates by score.
     """

@@ -50,10 +50,9 @@ class CheckSamples(ApiView):
 
     @operation("sample_checks", request=NewSample, responses={201: CheckSample})
     def post(self, request: Request, slug: str) -> Response:
-        """Sample claims at random for review.
+        """Create a random sample of checks for review.
 
-        Needs the verb "assign". The frame and every check's inclusion probability are stored permanently. Refused (422)
-        if the project shows the judge's verdict at once, because then nobody could answer blind.
+        Needs the verb "assign". Refused (422) if the project shows the judge's verdict at once.
         """
         project = self.enter(Verb.ASSIGN)
         sampled = sample_checks(project=project, by=self.person, **self.body(NewSample))
@@ -81,10 +80,9 @@ class RatingSamples(ApiView):
 
     @operation("sample_ratings", request=NewRatingSample, responses={201: RatingSample})
     def post(self, request: Request, slug: str) -> Response:
-        """Sample summaries at random for reviewers to rate by a criterion.
+        """Create a random sample of summaries for reviewers to rate by a criterion.
 
-        Needs the verb "assign". Once all sampled summaries are rated, the leaderboard shows the estimate of the
-        criterion's averages.
+        Needs the verb "assign".
         """
         project, body = self.enter(Verb.ASSIGN), self.body(NewRatingSample)
         criterion = asked_of_reviewers(project).filter(name=body.pop("criterion")).first()

@@ -26,10 +26,9 @@ SAMPLES_SHOWN = 25
 
 
 def blind_answers(project: Project) -> QuerySet[Verdict]:
-    """Select people's blind answers to checks of the project. A sample that contains such a check uses the answer.
+    """Select people's blind answers to checks of the project.
 
-    Answers given before the sampling count, because chance alone decides which checks are sampled. A withdrawn answer
-    counts only if a sample has it.
+    A withdrawn answer counts only if a sample has it.
     """
     given = Verdict.objects.filter(
         check_row__project=project,
@@ -57,16 +56,15 @@ def of_summaries(checks: QuerySet[Check], among: Collection[int] | None) -> Quer
 
 
 def is_kept_by_a_sample(verdict: Verdict) -> bool:
-    """Return True if a sample has this answer. The sample keeps the answer even if it is withdrawn."""
+    """Return True if a sample has this answer."""
     return SampledCheck.objects.filter(verdict=verdict).exists()
 
 
 @dataclass(frozen=True, slots=True)
 class HeldChecks:
-    """Checks that are leased to people who have them on the screen.
+    """Leased checks.
 
-    `since` is the time at which the first check was opened; None if no check has been opened. `until` is the earliest
-    end of a lease.
+    `since` is the time at which the first of them was opened; None if unknown. `until` is the earliest end of a lease.
     """
 
     count: int
@@ -86,8 +84,8 @@ class CheckSample:
     """A sample of `sampled` checks out of `frame` checks; `answered` of the sampled checks have a blind answer.
 
     `extends` is the id of the sample that still counts for the systems that are not in the frame; "" if there is none.
-    `scores` has the names of the scores that the sample estimates. `held` describes unanswered checks on people's
-    screens; None if there are none. Unanswered checks of a cancelled sample are no longer in the queue.
+    `scores` has the names of the scores to which the sampled checks belong. `held` describes unanswered checks that are
+    leased; None if there are none.
     """
 
     sample_id: str
@@ -109,7 +107,7 @@ class CheckSample:
 
     @property
     def is_finished(self) -> bool:
-        """Return True if an estimate can use the sample: it is complete and not cancelled."""
+        """Return True if an estimate can use the sample: it is complete, not empty and not cancelled."""
         return self.is_complete and self.sampled > 0 and self.cancelled_at is None
 
     @property
@@ -123,9 +121,8 @@ def check_samples(
 ) -> list[CheckSample]:
     """Load the latest SAMPLES_SHOWN samples of checks, newest first, or only the sample with the public id `only`.
 
-    `side` restricts the numbers to one side. Without `of_watches`, samples of the periods of watches are left out,
-    because they represent only their period. Checks on the screen of the person `but` do not count as held. Makes two
-    queries, or three if a sample is incomplete.
+    `side` restricts the numbers of sampled and answered checks to one side. Without `of_watches`, samples of the
+    periods of watches are left out. Checks that are leased to the person `but` do not count as held.
     """
     sampled = Sample.objects.filter(project=project, criterion=None).order_by("-pk")
     sampled = sampled.filter(public_id=only) if only else sampled
@@ -196,7 +193,7 @@ def _held(keys: Sequence[int], but: User | None) -> dict[int, HeldChecks]:
 def held_by_others(waiting: QuerySet[Check], person: User) -> HeldChecks | None:
     """Count the checks of a queue that are leased to other people now; None if there are none.
 
-    Makes one query, which reads the whole queue, so call it only for samples, and for queues without a free check.
+    The query reads the whole queue.
     """
     others = waiting.filter(_is_held("", person)).annotate(opened=_opened("pk", ""))
     found = others.order_by().aggregate(count=Count("pk"), since=Min("opened"), until=Min("lease_until"))
@@ -214,9 +211,9 @@ def _opened(check: str, path: str) -> Subquery:
 
 
 def open_samples(project: Project, *, but: User | None = None) -> list[CheckSample]:
-    """Load the samples that wait for answers, among the latest samples. `but` is the same as in `check_samples`.
+    """Load the samples that wait for answers, among the latest samples, oldest first.
 
-    The oldest sample comes first, so that it is completed first: only complete samples give estimates.
+    `but` is the same as in `check_samples`.
     """
     return [sample for sample in reversed(check_samples(project, but=but)) if sample.is_open]
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 TIMES = 2
-"""The share of claims in a sample that extends another one, as a multiple of the other sample's share."""
+"""The share of a sample that extends another one, as a multiple of the other sample's share."""
 MOST_CHECKS = 50_000
-"""The largest frame for which a page computes a proposal; the computation takes about two seconds."""
+"""The largest frame for which a page computes a proposal."""
 LEVEL = 0.05
 """The level of the tests that leave systems out, as on the leaderboard."""
 
@@ -54,7 +54,7 @@ def extension(project: Project, side: Check.Side) -> Extension | None:
     """Propose to extend the newest sample of a side.
 
     Returns None in these cases:
-    - the sample is not finished, or has too few document sets for estimates
+    - there is no sample, or it is not finished, or has too few document sets for estimates
     - the sample rules out no system, or one system is best
     - all claims are sampled
     - the frame has more than `MOST_CHECKS` checks

@@ -50,7 +50,7 @@ class RatingSample:
 
 
 def rating_samples(project: Project, **samples: object) -> list[RatingSample]:
-    """Load the samples of ratings, newest first. The lookups `samples` select some of them. Makes one query."""
+    """Load the samples of ratings, newest first. The lookups `samples` select some of them."""
     rows = Sample.objects.filter(project=project, criterion__isnull=False, **samples).order_by("-pk")
     counted = rows.annotate(
         name=F("criterion__name"),

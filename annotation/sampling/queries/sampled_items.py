@@ -1,4 +1,4 @@
-"""Converting the frame of a sample to the library's types: items with share, inclusion probability and answer."""
+"""Converting the frame of a sample to the library's types."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ Frames = dict[int | None, dict[str, list[SampledItem]]]
 class SampleFrame:
     """The items of a sample's frame on one side.
 
-    `claims` has the number of reference claims of each document. `came_after` is the number of current checks that are
-    not items, because they are newer than the sample.
+    `claims` has the number of reference claims of each document. `came_after` is the number of current checks, or of
+    summaries to rate, that are not items.
     """
 
     items: Frames
@@ -37,10 +37,7 @@ class SampleFrame:
 
     @property
     def covariates(self) -> dict[str, tuple[float, ...]] | None:
-        """Return the natural logarithm of each document's number of claims; None without claims.
-
-        Estimates use it because texts with many claims are covered less.
-        """
+        """Return the natural logarithm of each document's number of claims; None without claims."""
         return {document: (math.log(count),) for document, count in self.claims.items()} or None
 
     @property
@@ -63,12 +60,12 @@ def framed_items(
 ) -> SampleFrame:
     """Build the items of a sample on one side, of the summaries with the keys `among` if given.
 
-    A document is a document set or its group. The share of an item is its weight in the mean of its document. On the
-    reference side, the mean is taken over the summaries of a system, then over references, units (by weight) and the
-    claims of a unit. On the summary side, the mean is taken over the summary's own claims. The answer to a check that a
-    rule decides is known, so the check counts as sampled with certainty. The judge's answer is the probability that the
-    sample stores. If the sample extends an earlier one, systems outside its frame have the items of the earlier sample.
-    `came_after` is then that of the earlier sample.
+    A document is a document set or its group. The share of an item is its weight in the mean of its document, which is
+    taken over its sets, then over the summaries of a system. On the reference side, the mean of a summary is taken over
+    references, units (by weight) and the claims of a unit, on the summary side over the summary's own claims. A check
+    that a rule decides counts as sampled with certainty. The judge's answer is the probability that the sample stores.
+    If the sample extends an earlier one, systems outside its frame have the items of the earlier sample. `came_after`
+    is then that of the earlier sample.
     """
     probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", sample.frame))
     found = _of_checks(_checks(project, side, among), side, probabilities, _sampled(sample, side))

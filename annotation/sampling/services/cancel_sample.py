@@ -19,11 +19,9 @@ if TYPE_CHECKING:
 
 @transaction.atomic
 def cancel_sample(*, sample: Sample, by: User | None) -> Sample:
-    """Cancel an incomplete sample: its waiting items are no longer asked, and no estimate uses it.
+    """Cancel an incomplete sample. A second call changes nothing.
 
-    Its answers still count in the scores. The sample stays in lists and in the log. A second call changes nothing.
-    Raises Conflict (code `sample_complete`) if all answers are given: nobody may replace a known estimate. Raises the
-    errors of `require`.
+    Raises Conflict (code `sample_complete`) if no answer is missing, and the errors of `require`.
     """
     require(by, sample.project, Verb.ASSIGN)
     held = (

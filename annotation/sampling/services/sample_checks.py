@@ -1,4 +1,4 @@
-"""Taking a random sample of checks for review, from which scores can be estimated without bias."""
+"""Taking a random sample of checks for review."""
 
 from __future__ import annotations
 
@@ -47,15 +47,12 @@ def sample_checks(
 ) -> Sample:
     """Sample a share of the project's checks for reviewers, with recorded inclusion probabilities.
 
-    The frame has every current check, except checks that a rule decides. A `side` restricts the frame to this side, and
-    `among` to the summaries with these keys. The judge's current probabilities of yes are stored with the frame. Every
-    system gets its part of the sample at every target length. `uniform` gives each check the same chance; `active`
-    distributes half of the sample evenly and half by the judge's uncertainty. If a check has blind answers already, the
-    sample uses the first of them (see `blind_answers`), because an author cannot answer blind again. The same seed and
-    frame give the same sample. In estimates, a sample that `extends` another one replaces it for the systems in the new
-    frame.
-
-    Raises Invalid with the name of the wrong argument in `field`, and the errors of `need_blind_answers` and `require`.
+    The frame has the checks that are `eligible`. A `side` restricts the frame to this side, and `among` to the
+    summaries with these keys. The judge's current probabilities of yes are stored with the frame. `uniform` gives each
+    check the same chance; `active` gives a higher chance to checks of which the judge is less sure. If a check has
+    blind answers already, the sample uses the first of them (see `blind_answers`). In estimates, a sample that
+    `extends` another one replaces it for the systems in the new frame. Raises Invalid with the name of the wrong
+    argument in `field`, and the errors of `need_blind_answers` and `require`.
     """
     require(by, project, Verb.ASSIGN)
     design = design_of(method)
@@ -82,7 +79,7 @@ def sample_checks(
         frame=[[framed.public_id, framed.probability] for framed in frame.values()],
         chances=list(chances.values()) if len(set(chances.values())) > 1 else [],
     )
-    # People get the checks in the order of their keys: by side, then by summary, and at random within a summary.
+    # The keys order the checks by side, then by summary, and at random within a summary.
     order = list(sampled)
     random.Random(f"order:{seed}").shuffle(order)
     order.sort(key=lambda name: (frame[name].side, frame[name].document_set_id, frame[name].of_summary))
@@ -122,9 +119,9 @@ def design_of(method: str) -> Design:
 
 
 def need_blind_answers(project: Project) -> None:
-    """Raise Invalid (code `shown`) if reviewers see the judge's verdict at once, because nobody could answer blind.
+    """Raise Invalid (code `shown`) if reviewers see the judge's verdict at once.
 
-    The project's row is locked until the transaction ends, so that nobody can change this setting meanwhile.
+    The project's row is locked until the transaction ends.
     """
     held = Project.objects.select_for_update(no_key=True).only("reveal").get(pk=project.pk)
     if held.reveal == Project.Reveal.SHOWN:

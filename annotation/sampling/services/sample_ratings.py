@@ -35,9 +35,8 @@ def sample_ratings(
 ) -> Sample:
     """Sample `size` of the project's summaries for reviewers to rate by a criterion, each with the same chance.
 
-    Every system gets its part of the sample at every target length. The frame has every summary with text, and the
-    deciding judge's present rating. If a summary has blind ratings already, the sample uses the first of them. The same
-    seed and frame give the same sample. Raises Invalid with the wrong `field`, and the errors of `require`.
+    The frame has every summary with text, and the deciding judge's present rating. If a summary has blind ratings
+    already, the sample uses the first of them. Raises Invalid with the wrong `field`, and the errors of `require`.
     """
     require(by, project, Verb.ASSIGN)
     if not asked_of_reviewers(project).filter(pk=criterion.pk).exists():
