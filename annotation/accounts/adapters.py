@@ -47,16 +47,13 @@ PURPOSE = "second factor"
 
 
 def name_key(request: HttpRequest, credentials: dict[str, Any] | None = None) -> str:
-    """Hash a typed name, ignoring case. django-axes counts attempts under this hash.
-
-    The name itself is not stored, because people may type a password there.
-    """
+    """Hash a typed name, ignoring case, for django-axes."""
     name = str((credentials or {}).get("username") or "")
     return salted_hmac("annotation.attempts", name.casefold(), algorithm="sha256").hexdigest()
 
 
 class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
-    """Nobody can sign up by a form: accounts come from invitations, the setup link, single sign-on and operators."""
+    """Rules for accounts. Nobody can sign up by django-allauth's form."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
@@ -69,16 +66,13 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no t
         """Do nothing. A count per account would let strangers lock the account; django-axes counts attempts instead."""
 
     def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
-        """Allow only the second factor to people who have one, because a password alone must not create a token."""
+        """Allow only the second factor to people who have one."""
         methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         return [each for each in methods if each["id"].startswith("mfa")] or methods
 
     @transaction.atomic
     def set_password(self, user: User, password: str) -> None:
-        """Set the password, and delete the person's tokens.
-
-        Sessions end by themselves, because they contain a hash of the password.
-        """
+        """Set the password, and delete the person's tokens."""
         super().set_password(user, password)
         AuthToken.objects.filter(user=user).delete()
 
@@ -89,7 +83,7 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no t
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Let a worker send the mail, so that the response time does not reveal whether an account exists.
 
-        For an unknown address no mail is sent, but the response takes the same time.
+        For an unknown address, the mail has no recipient.
         """
         if not settings.EMAIL_URL:
             raise ImmediateHttpResponse(
@@ -102,10 +96,10 @@ class Accounts(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no t
 
 
 class Identities(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth has no types
-    """Identities of the OpenID Connect provider. An address counts only if both sides have verified it."""
+    """Rules for identities of the OpenID Connect provider."""
 
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
-        """Bind the identity to the provider that signed it, and store no other data of the provider."""
+        """Bind the identity to the provider that signed it, and empty its `extra_data`."""
         account = sociallogin.account
         token = account.extra_data["id_token"]
         # OpenID Connect Core, 5.3.2 requires this check, because the data could describe another person.
@@ -165,7 +159,7 @@ def _gets_account(email: str) -> bool:
 
 
 class Secrets(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
-    """Encrypts the secrets of second factors, so that the database alone does not reveal them."""
+    """Encrypts the secrets of second factors."""
 
     def encrypt(self, text: str) -> str:
         return seal(text, purpose=PURPOSE)
@@ -173,7 +167,7 @@ class Secrets(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
     def decrypt(self, encrypted_text: str) -> str:
         secret = unseal(encrypted_text, purpose=PURPOSE)
         if secret is None:
-            # Return a random secret, which fits no code. Codes of an empty secret could be computed.
+            # Return a random secret. Codes of an empty secret could be computed.
             logger.warning("A second factor was encrypted with another SECRET_KEY: have it reset")
             return base64.b32encode(secrets.token_bytes(20)).decode()
         return secret

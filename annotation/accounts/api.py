@@ -65,10 +65,10 @@ class Tokens(ApiView):
 
     @operation("create_token", request=Credentials, responses={201: NewToken}, refusals=("403", "409", "422"))
     def post(self, request: Request) -> Response:
-        """Exchange username and password for a token.
+        """Create a token for a username and password.
 
-        The token is shown once, and only its hash is stored. Attempts are counted and limited. People with a second
-        factor must also send a code; without the code the response is 422 with `code_needed`.
+        The token is shown once. People with a second factor must also send a code; without the code the response is 422
+        with `code_needed`.
         """
         given = self.body(Credentials)
         # Pass the API's request: for Django's, the middleware of django-axes would replace the error body by a page.

@@ -1,4 +1,4 @@
-"""The log of accounts: sign-ins and changes of passwords, second factors, tokens and sessions."""
+"""The log of accounts."""
 
 from __future__ import annotations
 
@@ -73,15 +73,13 @@ def events_of(person: User) -> QuerySet[AccountEvent]:
 
 
 def listen() -> None:
-    """Connect to the signals of the libraries, so that events of accounts are recorded. Called once, when the program
-    starts.
-    """
+    """Connect to the signals of the libraries. Call it once."""
     for signal, kind in SIGNALS:
         signal.connect(partial(_note, kind), weak=False, dispatch_uid=f"account {kind}")
 
 
 def _note(kind: Kind, request: HttpRequest | None = None, **told: Any) -> None:
-    """Record one signal. Attempts during a lock are ignored, because they would fill the log."""
+    """Attempts during a lock are ignored, because they would fill the log."""
     is_locked = getattr(request, "axes_locked_out", False)
     is_new = getattr(request, "axes_failures_since_start", None) is not None
     is_of_codes = getattr(told.get("authenticator"), "type", "") == "recovery_codes" and kind != Kind.RECOVERY

@@ -1,4 +1,4 @@
-"""Requiring a second factor, if the operator demands one. django-allauth has no such option."""
+"""Requiring a second factor, if the operator demands one."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
 OPEN_PAGES = ("mfa_index", "account_reauthenticate", "account_logout")
-"""The pages on which people set up a required second factor."""
+"""The pages that stay open to people who must set up a second factor."""
 
 
 def has_second_factor(person: User) -> bool:
-    """Return True if the person is asked for a code when signing in."""
+    """Return True if the person has an authenticator app for codes."""
     return bool(is_mfa_enabled(person, [Authenticator.Type.TOTP]))
 
 
@@ -47,7 +47,7 @@ def refuse_without(person: User) -> None:
 
 @transaction.atomic
 def reset_second_factor(person: User) -> None:
-    """Remove a lost second factor, so that the person can set up another one. Raises NotFound if there is none."""
+    """Remove a second factor. Raises NotFound if there is none."""
     if not has_second_factor(person):
         raise NotFound(f"{person.get_username()} has no second factor.")
     Authenticator.objects.filter(user=person).delete()
@@ -55,10 +55,9 @@ def reset_second_factor(person: User) -> None:
 
 
 class HeldToSecondFactor:
-    """Middleware: people who must set up a second factor can open only the pages for setting it up.
+    """Middleware: people who must set up a second factor can open only `OPEN_PAGES` and the pages below them.
 
-    Setting up the factor ends all other sessions, and later sign-ins need the factor, so no session without the factor
-    remains. Browsers do not store account pages, because these show secrets.
+    It also tells browsers not to store account pages.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

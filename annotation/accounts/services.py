@@ -53,7 +53,7 @@ def open_setup(secret: str) -> SetupLink:
 def make_first_account(*, secret: str, username: str, password: str, full_name: str = "") -> User:
     """Create the first administrator's account and use up the link.
 
-    Raises the errors of `open_setup`, and Invalid for an unusable name or password.
+    Raises the errors of `open_setup` and `new_account`.
     """
     locked = SetupLink.objects.select_for_update().filter(secret_hash=hash_of(secret)).first()
     _usable(locked)
@@ -76,9 +76,9 @@ def _usable(link: SetupLink | None) -> SetupLink:
 
 
 def reset_path(person: User) -> str:
-    """Make the path of a link for setting a new password. The link can be used once within a few days.
+    """Make the path of a link for setting a new password.
 
-    The link becomes invalid when the person signs in. Raises Conflict (code `closed`) for a closed account.
+    Raises Conflict (code `closed`) for a closed account.
     """
     if not person.is_active:
         raise Conflict(f"The account of {person.get_username()} is closed.", code="closed")

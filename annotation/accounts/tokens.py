@@ -1,4 +1,4 @@
-"""API tokens. A program with a token has the rights of the token's owner."""
+"""API tokens."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_TOKENS = 20
 
 @transaction.atomic
 def make_token(*, person: User, days: int = DAYS, client: Client = NOWHERE) -> tuple[AuthToken, str]:
-    """Create a token with its owner's permissions. Returns its row and the token, which can be shown only this once.
+    """Create a token. Returns its row and the token, which is not stored.
 
     Raises Invalid if `days` is not 1 to MOST_DAYS, and Conflict (code `too_many_tokens`) beyond MOST_TOKENS tokens.
     """

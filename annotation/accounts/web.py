@@ -42,7 +42,7 @@ from annotation.web.sign_in import sign_in
 if TYPE_CHECKING:
     from typing import Any
 
-# A cookie applies the theme before sign-in and without a query. Each device has its own theme.
+# The cookie applies the theme before sign-in and without a query.
 THEME_COOKIE = "coverdict_theme"
 THEME_SECONDS = 365 * 24 * 60 * 60
 THEMES = (("", "As the system"), ("light", "Light"), ("dark", "Dark"))
@@ -114,7 +114,7 @@ def no_password(request: Request) -> HttpResponse:
 
 class SetUpFactor(ActivateTOTPView):  # type: ignore[misc]  # allauth has no types
     def form_valid(self, form: Any) -> HttpResponse:
-        """End the person's other sessions, because they began without the second factor."""
+        """End the person's other sessions, which began without the second factor."""
         response: HttpResponse = super().form_valid(form)
         sessions = UserSession.objects.filter(user=self.request.user)
         get_adapter().end_sessions([each for each in sessions if not each.is_current()])
@@ -148,7 +148,7 @@ def to_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
 
 
 def from_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """Accept the code that the provider sends with the person. A code works once, in the same browser."""
+    """Accept the code that the provider sends with the person."""
     try:
         response: HttpResponse = openid_connect.callback(request, provider_id)
     except PROVIDER_FAULTS:
@@ -166,7 +166,7 @@ def _away(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def demo_sign_in(request: HttpRequest) -> HttpResponse:
-    """Sign in as a person of the demo. The address exists only under the demo settings."""
+    """Sign in as a person of the demo. Raises Http404 without DEMO_SIGN_IN."""
     username = request.POST.get("person", "")
     if not settings.DEMO_SIGN_IN or username not in {person.username for person in DEMO_PEOPLE}:
         raise Http404

@@ -1,7 +1,4 @@
-"""Erasing a person. The account identifies nobody any more, and the answers remain under a pseudonym.
-
-All scores stay the same.
-"""
+"""Erasing a person."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ HOLDING_NAMES: tuple[tuple[type[models.Model], str], ...] = (
     (Comment, "text"),
     (Event, "data"),
 )
-"""Columns in which the program writes names of people within a text."""
+"""Columns with texts or JSON in which names of people are replaced."""
 PERSON_KEYS = frozenset(
     {"assessor", "assessors", "held_by", "invited_by", "people", "person", "reviewer", "to"}
 )
@@ -62,14 +59,12 @@ logger = logging.getLogger(__name__)
 
 
 def erase_person(*, person: User, remove_texts: bool = False, dry_run: bool = False) -> Mapping[str, int]:
-    """Remove everything that identifies a person. Returns the numbers of changed rows by table and of deleted
-    exported files.
+    """Replace a person's name by a pseudonym, and remove the rights, sessions, tokens and memberships. Returns the
+    numbers of changed rows by table and of deleted exported files.
 
-    Removed are name, address, rights, sessions, tokens, sign-in records and memberships, and the name in texts that
-    the program wrote. Answers remain under a pseudonym; `remove_texts` also removes their reasons, notes and
-    comments. In the person's projects, exported files with people's names are deleted. With `dry_run` nothing
-    changes. An interrupted call can be repeated. Raises Conflict (code `last_administrator`) for the last
-    administrator.
+    Answers remain; `remove_texts` removes their reasons, the person's comments, and the person's texts in the log. In
+    the person's projects, exported files with people's names are deleted. With `dry_run` nothing changes. Raises
+    Conflict (code `last_administrator`) for the last administrator.
     """
     if person.is_superuser and not administrators().exclude(pk=person.pk).exists():
         raise Conflict("This is the last administrator: make another one first.", code="last_administrator")
@@ -97,7 +92,6 @@ def erase_person(*, person: User, remove_texts: bool = False, dry_run: bool = Fa
 
 
 def _projects_of(person: User) -> list[Project]:
-    """Find projects with any row of the person. Answers may be left even if memberships and log entries are gone."""
     keys = {
         key
         for model, field in _naming_users()
@@ -127,10 +121,7 @@ def _rename_in_rows(names: Collection[str], shown: str, gone: Counter[str]) -> N
 
 
 def _without(value: Any, names: Collection[str], shown: str, *, is_person: bool) -> Any:
-    """Replace the names in a text or JSON. In JSON, only the values of PERSON_KEYS are searched.
-
-    PRIVATE_KEYS are removed with their values.
-    """
+    """In JSON, only the values of PERSON_KEYS are searched, and PRIVATE_KEYS are removed with their values."""
     match value:
         case str() if is_person:
             name = value if value in names else value.removeprefix(CANCELLED).removesuffix(".")
@@ -196,7 +187,7 @@ def _end_account(person: User, names: Collection[str], projects: list[Project], 
         if field.remote_field.on_delete is models.CASCADE:
             _, by_kind = model._base_manager.filter(**{field.name: person}).delete()
             gone[model._meta.db_table] += by_kind.get(model._meta.label, 0)
-    # Stored statistics may have names, so delete them. They are computed again on the next request.
+    # Stored statistics may have names, so delete them.
     Analysis.objects.filter(project__in=projects).delete()
     mailed = any_of(("email__iexact", name) for name in names)
     Invitation.objects.filter(mailed | Q(accepted_by=person)).update(note="", email="")

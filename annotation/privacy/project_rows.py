@@ -24,10 +24,9 @@ STEP = 1000
 
 
 def remove_in_steps(project: Project) -> dict[str, int]:
-    """Delete a project with all its rows and its log. Returns the number of rows by table.
+    """Delete a project with its rows and its log. Returns the number of rows by table.
 
-    Each transaction takes about a tenth of a second. Rows are deleted before the rows that they refer to, newest
-    first, so an interrupted call leaves no dangling key and can be repeated.
+    Rows are deleted before the rows that they refer to, in transactions of at most STEP rows.
     """
     Project.all_projects.filter(pk=project.pk).update(deciding_judge=None)
     known = apps.get_app_config("annotation").get_models(include_auto_created=True)
@@ -66,7 +65,7 @@ def remove_in_steps(project: Project) -> dict[str, int]:
 
 
 def in_steps(keys: list[int]) -> Iterator[list[int]]:
-    """Yield the keys in slices that are small enough for a transaction of about a tenth of a second."""
+    """Yield the keys in slices of at most STEP."""
     for start in range(0, len(keys), STEP):
         yield keys[start : start + STEP]
 
@@ -79,7 +78,7 @@ def unlock_log(project: Project) -> None:
 
 
 def any_of(conditions: Iterable[tuple[str, object]]) -> Q:
-    """Build the condition that at least one of these lookups matches."""
+    """Build the condition that at least one of these lookups matches. Without a lookup, it is empty."""
     return Q(*conditions, _connector=Q.OR)
 
 

@@ -27,11 +27,10 @@ def overdue() -> QuerySet[Project]:
 
 
 def purge(project: Project) -> Mapping[str, int]:
-    """Remove an overdue project. Returns the number of rows by table. An interrupted call can be repeated.
+    """Remove an overdue project. Returns the number of rows by table; empty if the project is not overdue.
 
-    Each transaction takes about a tenth of a second. Shared judges remain. Calls that the project's runs paid for are
-    removed even if other projects used them; these projects would have to pay again. A project that was restored
-    meanwhile is kept.
+    Shared judges remain. Calls that the project's runs paid for are removed even if other projects used them; these
+    projects would have to pay again.
     """
     if not overdue().filter(pk=project.pk).exists():
         return {}

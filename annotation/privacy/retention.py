@@ -1,7 +1,4 @@
-"""Removing data that is older than its retention period.
-
-Documents, summaries, answers, runs and scores are removed only with a deleted project.
-"""
+"""Removing data that is older than its retention period."""
 
 from __future__ import annotations
 
@@ -31,14 +28,14 @@ if TYPE_CHECKING:
 APPLY_RETENTION = "annotation.apply_retention"
 """The name of the task that applies retention periods."""
 FOUNDING = Q(target_kind__in=("sample", "project")) | Q(verb="start run")
-"""Log entries that must remain: samples, projects and started runs."""
+"""Log entries that retention keeps."""
 
 
 def apply_retention() -> Mapping[str, int]:
-    """Remove everything that is due. Returns the counts by kind. Concurrent calls are safe.
+    """Remove overdue projects, ended sessions and data that is older than its retention period. Returns the counts by
+    kind.
 
-    An erased call keeps its tokens and duration, but its reply is gone. Asking again costs money again, and the
-    estimate of a run includes this cost.
+    An erased call keeps its tokens and duration, but its request and reply are gone.
     """
     now, removed = shared_now(), Counter[str]()
     for project in overdue():

@@ -33,7 +33,7 @@ class GuidelineTrials(ApiView):
 
     @operation("list_guideline_trials", responses=list[Trial])
     def get(self, request: Request, slug: str) -> Response:
-        """List the latest trials of guidelines, newest first, with the cost of the change once all answers are given.
+        """List the latest trials of guidelines, newest first.
 
         Needs the verb "view scores".
         """
@@ -41,9 +41,10 @@ class GuidelineTrials(ApiView):
 
     @operation("start_guideline_trial", request=NewTrial, responses={201: Trial})
     def post(self, request: Request, slug: str) -> Response:
-        """Ask people to answer claims again under the current guidelines, and a third of them under the old ones.
+        """Start a trial: people answer claims again under the current guidelines, and a third of them under the old
+        ones.
 
-        Needs the verb "assign". The answers do not affect scores before the decision on the trial's page.
+        Needs the verb "assign".
         """
         project = self.enter(Verb.ASSIGN)
         trial = start_trial(project=project, by=self.person, **self.body(NewTrial))

@@ -31,7 +31,7 @@ GIVEN = (
 
 @dataclass(frozen=True, slots=True)
 class AnsweredVersion:
-    """The number of checks with a blind answer under an older version of the guidelines."""
+    """The number of checks with a blind answer under an older version that can be answered again."""
 
     version: int
     score: str
@@ -55,7 +55,7 @@ class SystemEffect:
     `change` compares the changes of the system's share of yes: `first` under the new guidelines, from `answers`
     answers, and `second` under the old ones. `change` is None without an answer under the old ones. `average` is the
     leaderboard's present value; None if there is none, or once the answers count. `expected` is `average` plus the
-    difference of `change`, within [0, 1]. If the difference has no interval, `expected` equals `average`.
+    difference of `change`, if that has an interval, within [0, 1].
     """
 
     system: str
@@ -70,7 +70,8 @@ class TrialCost:
     """The cost of a change of guidelines.
 
     `changed` compares the shares of changed answers: `first` under the new guidelines, `second` under the old ones.
-    `new` and `old` count the answers. `moves` has the most frequent change first, `systems` the expected best first.
+    `new` and `old` count the answers. `moves` has the most frequent change under the new guidelines first, `systems`
+    the expected best first.
     """
 
     new: int
@@ -112,7 +113,8 @@ class TrialCost:
 class Trial:
     """A trial of guidelines. `waiting` counts the missing answers; `cost` is None while answers are missing.
 
-    `asked` omits claims that were reworded or removed since the start, unless they were answered before.
+    `asked` counts the given and the missing answers; claims that were reworded or removed before an answer are left
+    out.
     """
 
     trial_id: str

@@ -61,9 +61,8 @@ def start_trial(
     """Sample `size` checks that people answered blind under an older version of the guidelines, to be answered again.
 
     A random third is answered again under that version, the others under the current version. With `by_others`, people
-    who know no answer to a check answer it. Otherwise each check goes to the person who answered it. The same seed
-    gives the same trial. Raises Invalid with the wrong `field`, Conflict (code `trial_open`) if another trial is
-    undecided, and the errors of `require`.
+    who know no answer to a check answer it. Otherwise each check goes to the person who answered it. Raises Invalid
+    with the wrong `field`, Conflict (code `trial_open`) if another trial is undecided, and the errors of `require`.
     """
     require(by, project, Verb.ASSIGN)
     Project.objects.select_for_update(of=("self",), no_key=True).get(pk=project.pk)
@@ -141,15 +140,16 @@ def answer_again(*, project: Project, answer_id: str, by: User, label: str) -> A
 def decide_trial(*, trial: GuidelineTrial, by: User | None, decision: str) -> None:
     """Decide which answers count, and rescore the project. The same decision twice changes nothing.
 
-    - `mix`: answers given again under the new guidelines become verdicts; old verdicts count, too
+    - `mix`: answers given again under the new guidelines become verdicts, unless the check has a later answer; old
+      verdicts count, too
     - `new`: the same, and people's verdicts of this score from before the new guidelines are withdrawn; random samples
       that contain one of them are cancelled
     - `correct`: as `mix`, and the answers given again become a random sample, which replaces the latest finished one in
       estimates (two-phase sampling: the probabilities of both choices are multiplied)
-    - `drop`: answers given again do not count
+    - `drop`: answers given again do not count; nothing is rescored
 
-    Verdicts of a file's raters and adjudicators' decisions stay. A later decision undoes the withdrawals and samples of
-    an earlier one. Raises Invalid for an unknown decision, the errors of `require`, and Conflict with a code:
+    A later decision undoes the withdrawals and samples of an earlier one. Raises Invalid for an unknown decision, the
+    errors of `require`, and Conflict with a code:
     - `trial_incomplete`: answers are missing
     - `trial_dropped`: the trial was dropped before
     - `trial_counted`: `drop` follows another decision
@@ -200,7 +200,6 @@ def _refuse_decision(trial: GuidelineTrial, decision: str) -> None:
 
 
 def _count_answers(trial: GuidelineTrial) -> int:
-    """Make verdicts of the answers under the new guidelines, unless a person has answered the check since."""
     later = Verdict.objects.filter(
         check_row=OuterRef("check_row"), role=Verdict.Role.REVIEWER, created_at__gt=OuterRef("answered_at")
     )
@@ -222,7 +221,7 @@ def _count_answers(trial: GuidelineTrial) -> int:
 
 
 def _sample_again(trial: GuidelineTrial) -> int:
-    """Make a sample of the trial's answers to checks of the latest finished sample, with the public id of the trial."""
+    """The sample has the public id of the trial."""
     if not trial.by_others:
         raise Conflict(
             "The same people answered again, and they know the judge's verdicts by now. An estimate needs blind "

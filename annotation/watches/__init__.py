@@ -1,1 +1,1 @@
-"""Watches: streams of pushed summaries that are judged by period and compared with a reference."""
+"""Watches of streams of summaries."""

@@ -28,8 +28,9 @@ class OneWatch(ApiView):
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show the report of a watch: its state, scores by period, alarms and anchors.
 
-        Needs the verb "view scores". Periods with other guidelines or criteria, or with another judge, are left out.
-        The server records that the caller saw the answers to the checks in `anchors`.
+        Needs the verb "view scores". Periods before the last change of guidelines, criteria or judge are left out. If
+        the caller's roles allow reviewing or assessing, the server records that the caller saw the answers to the
+        checks in `anchors`.
         """
         project = self.enter(Verb.VIEW_SCORES)
         report = watch_report(only(Watch.objects.filter(project=project), public_id, "watch"))

@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 def make_watch(
     *, project: Project, by: User | None, systems: Collection[System] = (), **settings: Any
 ) -> Watch:
-    """Make a watch with these columns. The form checks their ranges; omitted columns have the model's defaults.
+    """Make a watch with these columns, whose ranges are not checked. No `systems` means all systems of the project.
 
-    The columns of a watch cannot be changed later, because alarms would not keep their rate. No `systems` means all
-    systems of the project. Raises Invalid with the `field`, and the errors of `require`.
+    Raises Invalid with the `field`, and the errors of `require`.
     """
     require(by, project, Verb.RUN)
     row = Watch(project=project, **{"scores": list(SCORE_SIDES), **settings})
@@ -49,7 +48,7 @@ def make_watch(
 
 @transaction.atomic
 def archive_watch(*, watch: Watch, by: User | None) -> Watch:
-    """End a watch. Its periods stay readable; nothing is judged or mailed any more. A second call changes nothing."""
+    """Archive a watch. A second call changes nothing. Raises the errors of `require`."""
     require(by, watch.project, Verb.RUN)
     if watch.archived_at is None:
         watch.archived_at = shared_now()

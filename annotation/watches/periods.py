@@ -19,11 +19,10 @@ from evaluation.statistics import SampledItem
 LANGUAGE = "language"
 """The name by which a watch groups documents by their language instead of by a metadata key."""
 GRACE = timedelta(hours=1)
-"""A period is closed this long after its end, because the clocks of servers differ and pushes take time."""
+"""A period is closed at the earliest this long after its end."""
 READ_AT_ONCE = 2000
 DIGITS = 6
-"""The number of decimals of stored values. Fewer decimals make pages faster, because each page reads a year of values.
-"""
+"""The number of decimals of stored values."""
 
 Values = dict[str, dict[str, list[float | str]]]
 """By score and document, the fields of a SampledValue and the document's group."""
@@ -42,8 +41,8 @@ def next_period(watch: Watch) -> tuple[datetime, datetime]:
 def choose(watch: Watch, start: datetime, end: datetime) -> tuple[list[int], int]:
     """Return the keys of the period's chosen summaries, and the number of all its summaries of the watched systems.
 
-    The chosen summaries have the smallest hashes of their ids, keyed by the watch, so a repetition chooses the same
-    ones. The caller must have locked the project, so that no summary is added meanwhile.
+    The chosen summaries have the smallest hashes of their ids, keyed by the watch. The caller must have locked the
+    project.
     """
     rows = Summary.objects.filter(
         document_set__project_id=watch.project_id, is_summary=True, created_at__gte=start, created_at__lt=end
@@ -62,7 +61,7 @@ def choose(watch: Watch, start: datetime, end: datetime) -> tuple[list[int], int
 def document_values(watch: Watch, summaries: Collection[int], sample: Sample | None) -> Values:
     """Compute the values of the documents of these summaries, with people's answers if there is a sample.
 
-    A document's value is the mean over its summaries. A document without a usable answer of the judge is left out.
+    A document without a usable answer of the judge is left out.
     """
     made, groups = Values(), _groups(watch, summaries)
     for score in watch.scores:
@@ -83,7 +82,6 @@ def document_values(watch: Watch, summaries: Collection[int], sample: Sample | N
 def _items(
     watch: Watch, score: str, summaries: Collection[int], sample: Sample | None
 ) -> Iterator[tuple[object, SampledItem]]:
-    """Yield the items of a score, each with its target length and system, or with its summary for a criterion."""
     if side := SCORE_SIDES.get(score):
         framed = (
             framed_items(watch.project, sample, side=side, among=summaries)
@@ -109,11 +107,10 @@ def _items(
 
 
 def _value(items: Sequence[SampledItem]) -> list[float]:
-    """Return the fields of a SampledValue; none without a usable answer of the judge."""
     known = [(item.share, item.judge) for item in items if item.judge is not None]
     if not known:
         return []
-    # An unusable answer counts as the mean of the others: a prediction, which people's answers correct.
+    # An unusable answer counts as the mean of the others.
     judge = math.fsum(share * value for share, value in known) / math.fsum(share for share, _ in known)
     people = again = sampled = 0.0
     for item in items:

@@ -29,7 +29,7 @@ DOCUMENTS_SHOWN = 5
 REFERENCE, COMPARED, ALARM = "Reference", "Compared", "Alarm"
 LATER = (COMPARED, ALARM)
 RECENT = 2
-"""If this many of the latest periods with summaries have no value, the present state is unknown."""
+"""The number of latest periods with summaries of which one must have a value."""
 MOST_TESTS = 2
 """The maximum number of tests per period: one at its end, and one more if the judge's server names another model."""
 YEAR = timedelta(days=365)
@@ -69,7 +69,7 @@ WATCHES = List(
 class WatchPoint:
     """A score in a period. `answers` counts people's answers. `mean` is None without a value.
 
-    `state` is "Reference", "Compared" or "Alarm", or the reason for a missing comparison. `total` counts all summaries
+    `state` is "Reference", "Compared" or "Alarm", or the reason for a missing comparison. `total` counts the summaries
     of the period. The interval is a 95 % interval of documents; None below 10 documents.
     """
 
@@ -97,7 +97,8 @@ class WatchedScore:
 
     `is_alarm` is True if the newest comparison gives an alarm. `drop` is the fall from the reference to the last
     `window` periods, at the reference's shares of groups. A fall of `detectable` is reported. `groups` begin with the
-    one that fell most. `lowest` names the documents of the compared periods with the lowest values of the judge.
+    one that fell most; empty without groups. `lowest` names the documents of the compared periods with the lowest
+    values of the judge.
     """
 
     score: str
@@ -136,8 +137,8 @@ class AnchorChange:
 class AnchorTest:
     """A test of the judge after a period: it answered `flips` of `count` known checks differently than at first.
 
-    `p` is the p-value for a judge that has not changed; None for tests of the reference, which give the usual number of
-    flips. `changed` has the differently answered checks in the newest test, and is empty in others.
+    `p` is the p-value for a judge that has not changed; None for the first tests, which give the usual number of flips.
+    `changed` has the differently answered checks in the newest test, and is empty in others.
     """
 
     period: datetime
@@ -151,8 +152,8 @@ class AnchorTest:
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """The first period of an alarm. `cause` is `summaries` (or their documents), `judge`, or `either` if people gave no
-    answers.
+    """The first period of an alarm. `cause` is `summaries` (or their documents), `judge`, or `either` if the watch asks
+    no people.
     """
 
     period: datetime
@@ -162,9 +163,9 @@ class Alarm:
 
 @dataclass(frozen=True, slots=True)
 class WatchReport:
-    """The state of a watch, with its alarms, newest first.
+    """The report of a watch, with its alarms, newest first.
 
-    Only periods of the present guidelines, criteria and judge count.
+    Only periods since the last change of the basis count (see `era_of`).
     """
 
     id: str
@@ -178,14 +179,14 @@ class WatchReport:
 
 
 def era_of(periods: Sequence[WatchPeriod]) -> list[WatchPeriod]:
-    """Return the judged periods since the basis last changed, in their order."""
+    """Return the periods with a basis since the basis last changed, in their order."""
     judged = [each for each in periods if each.basis]
     others = [place for place, each in enumerate(judged) if each.basis != judged[-1].basis]
     return judged[others[-1] + 1 :] if others else judged
 
 
 def watch_report(watch: Watch) -> WatchReport:
-    """Compare the periods of a watch with its reference. Makes two queries."""
+    """Compare the periods of a watch with its reference."""
     periods = list(watch.periods.order_by("start"))
     era = era_of(periods)
     shown = [each for each in periods if era and each.start >= era[0].start]
@@ -223,7 +224,7 @@ def _watched(
         for each in era
         if each.settled_at and each.values.get(score) and (each.answers or not watch.checks)
     ]
-    # Periods are compared in the order in which they were settled, each once.
+    # Periods are compared in the order in which they were settled.
     settled.sort(key=lambda each: (each.settled_at, each.start))
     first, later = settled[: watch.reference_periods], settled[watch.reference_periods :]
     sampled = {
@@ -259,7 +260,7 @@ def _watched(
         look.drop if look else None,
         look.detectable if look else None,
         _shifts(values(*first), values(*compared)) if watch.group_by else (),
-        # Choose by the judge's values, because a document has too few answers of people.
+        # Choose by the judge's values.
         tuple(name.partition(" ")[2] for name in sorted(lowest, key=lowest.__getitem__)[:DOCUMENTS_SHOWN]),
     )
 
@@ -306,7 +307,6 @@ def _anchor_tests(watch: Watch, era: Sequence[WatchPeriod]) -> list[AnchorTest]:
 def _said(
     watch: Watch, scores: Sequence[WatchedScore], tests: Sequence[AnchorTest]
 ) -> tuple[WatchState, str, str]:
-    """Return state, sentence and advice."""
     test, noun = tests[-1] if tests else None, watch.length
     worse = next((each for each in scores if each.is_alarm), None)
     if worse and (watch.checks or not (test and test.is_alarm)):

@@ -1,9 +1,4 @@
-"""The job of a watch: it closes periods, has them judged and sampled, repeats the anchors (known checks) and raises
-alarms.
-
-Each step is one transaction, so another worker can continue after a crash. The constraint `watch_period_once` makes a
-second row of a period impossible.
-"""
+"""The job of a watch."""
 
 from __future__ import annotations
 
@@ -54,17 +49,14 @@ LOOKED_EVERY = timedelta(seconds=10)
 
 @transaction.atomic
 def ask_for_watches() -> None:
-    """Queue the jobs of the watches that are due. Concurrent calls are safe."""
+    """Queue the jobs of the watches that are due."""
     has_rested = Q(job__finished_at=None) | Q(job__finished_at__lte=shared_now() - LOOKED_EVERY)
     live = Watch.objects.filter(archived_at=None, project__archived_at=None, project__deleted_at=None)
     again(Job.objects.filter(watch__in=live.filter(has_rested)))
 
 
 def perform(claimed: Claimed, lease: Lease) -> None:
-    """Take all steps that are possible now; log and mail new alarms.
-
-    Raises the Refusal of a step, which becomes the error of the job.
-    """
+    """Take the steps that are possible now. Raises the Refusal of a step."""
     while any(_took(step, claimed) for step in (_end_judging, _settle, _ask_anchors, _close)):
         lease.require()
 
@@ -82,7 +74,6 @@ def _took(step: Callable[[Watch], bool], claimed: Claimed) -> bool:
 
 
 def _close(watch: Watch) -> bool:
-    """Close the next period whose end has passed, and start its run. One period is judged at a time."""
     start, end = next_period(watch)
     is_busy = Q(state=WatchPeriod.State.JUDGING) | Q(anchor_run__state=Run.State.ACTIVE)
     if shared_now() < end + GRACE or watch.periods.filter(is_busy).exists():
@@ -106,7 +97,6 @@ def _started(watch: Watch, summaries: list[int], *, repeat: float | None = None)
 
 
 def _end_judging(watch: Watch) -> bool:
-    """Store the basis of a period whose run has ended, and sample its checks for people."""
     ended = watch.periods.filter(state=WatchPeriod.State.JUDGING).exclude(run__state=Run.State.ACTIVE)
     period = ended.select_related("run__judge").first()
     if period is None:
@@ -116,7 +106,7 @@ def _end_judging(watch: Watch) -> bool:
     if period.basis and watch.checks:
         side = SCORE_SIDES[watch.scores[0]] if len(watch.scores) == 1 else ""
         share = min(1.0, watch.checks / max(1, eligible(watch.project, side, summaries).count()))
-        # Nobody can answer blind in some projects: then the period has no answers.
+        # Without a sample, the period has no answers.
         with suppress(Invalid), transaction.atomic():
             period.sample = sample_checks(
                 project=watch.project, by=None, method="uniform", share=share, side=side, among=summaries
@@ -126,10 +116,7 @@ def _end_judging(watch: Watch) -> bool:
 
 
 def _settle(watch: Watch) -> bool:
-    """Compute the values of a period whose sample is complete.
-
-    Without a sample, or with a cancelled one, the values come from the judge alone.
-    """
+    """A period without a sample, or with a cancelled one, gets its values from the judge alone."""
     for period in watch.periods.filter(state=WatchPeriod.State.ANSWERING).select_related("sample", "run"):
         sample = period.sample if period.sample and period.sample.cancelled_at is None else None
         if sample and sample.sampled_checks.filter(verdict=None).exists():
@@ -161,7 +148,6 @@ def _basis(watch: Watch, run: Run | None, summaries: list[int]) -> str:
 
 
 def _ask_anchors(watch: Watch) -> bool:
-    """Ask the anchors after the newest judged period, again if the server names another model; store the answers."""
     period = watch.periods.exclude(basis="").select_related("anchor_run__judge").order_by("-start").first()
     if period is None:
         return False
@@ -178,7 +164,7 @@ def _ask_anchors(watch: Watch) -> bool:
             return False
         of_anchors = Check.objects.filter(public_id__in=watch.anchors["checks"])
         if not (summaries := list(of_anchors.values_list("summary", flat=True).distinct())):
-            # All anchors are gone, because an import replaced their texts.
+            # All anchors are gone.
             return False
         period.anchor_run = _started(watch, summaries, repeat=1.0)
     period.save(update_fields=["anchor_run", "asked"])
@@ -186,10 +172,7 @@ def _ask_anchors(watch: Watch) -> bool:
 
 
 def _fix_anchors(watch: Watch, period: WatchPeriod) -> bool:
-    """Choose the anchors at random among the reference's checks that people answered.
-
-    If the watch asks no people, choose among the reference's checks that the judge answered.
-    """
+    """Choose the anchors at random. Returns False if there are too few checks yet."""
     era = era_of(list(watch.periods.select_related("run").order_by("start")))
     own = Check.objects.filter(is_current=True, judge_label__isnull=False)
     if watch.checks:
@@ -233,7 +216,6 @@ def _served_model(watch: Watch) -> str:
 
 
 def _announce(watch: Watch) -> None:
-    """Store the report's state; log and mail the alarms that the last report did not have."""
     report, noun = watch_report(watch), watch.length
     alarms = {f"{each.subject} in the {noun} from {each.period:%d %b %Y}.": each for each in report.alarms}
     new = {said: alarm for said, alarm in alarms.items() if said not in watch.latest["alarms"]}

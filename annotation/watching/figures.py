@@ -1,9 +1,4 @@
-"""The figures of an installation in Prometheus' text format.
-
-Figures named `coverdict_…` come from the database and are the same on every server, except version and disk. Their cost
-grows with open jobs, calls of active runs, watches and workers. Counts of requests and statements come from
-django-prometheus and cover only one server.
-"""
+"""The figures of an installation in Prometheus' text format."""
 
 from __future__ import annotations
 
@@ -24,16 +19,14 @@ logger = logging.getLogger(__name__)
 
 
 def as_text() -> bytes:
-    """Write all figures. If the database is down, `coverdict_database_up` is 0 and the database's figures are
-    missing.
-    """
+    """Write the figures. If the database is down, its figures are missing, and `coverdict_database_up` is 0."""
     return generate_latest(_registry())
 
 
 def _registry() -> CollectorRegistry:
     registry = CollectorRegistry(auto_describe=False)
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
-        # All processes of the server write their counts of requests and statements into this folder.
+        # All processes of the server write their counts into this folder.
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call] # it has no types
     registry.register(_Installation())
     return registry

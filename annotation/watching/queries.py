@@ -43,7 +43,7 @@ class KindState:
 
 
 def open_jobs() -> list[KindState]:
-    """Load the state of every kind of job, in one statement over the open jobs."""
+    """Load the state of every kind of job."""
     now = timezone.now()
     waits = Q(state=Job.State.WAITING)
     found = (
@@ -70,10 +70,7 @@ def _state(kind: Job.Kind, row: Mapping[str, Any] | None, now: datetime) -> Kind
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """The calls, tokens and cost of a run.
-
-    `cost` is in the currency of the judge's prices; it is 0 for a judge without prices.
-    """
+    """The calls and tokens of a run, and its `Run.cost`."""
 
     calls: int
     tokens: int

@@ -235,8 +235,7 @@ def whole_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, 
 
 
 def judge_ratings(project: Project, criteria: Iterable[Criterion]) -> dict[int, dict[str, Value]]:
-    """Load the deciding judge's latest usable ratings of summaries, by the criterion's key and the summary's public id.
-    """
+    """Load the deciding judge's latest usable ratings, by the criterion's key and the summary's public id."""
     if project.deciding_judge_id is None:
         return {}
     rows = Rating.objects.filter(judge=project.deciding_judge_id, criterion__in=criteria, value__isnull=False)

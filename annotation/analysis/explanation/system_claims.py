@@ -26,8 +26,7 @@ CLAIMS_ON_A_PAGE = 20
 
 @dataclass(frozen=True, slots=True)
 class SystemClaim:
-    """A claim that is checked for one of the system's summaries, with its value of `is_overruled` (`with_overruled`).
-    """
+    """A claim that is checked for one of the system's summaries, with `is_overruled` of `with_overruled`."""
 
     summary: Summary
     claim: ExplainedClaim

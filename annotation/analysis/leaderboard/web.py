@@ -109,8 +109,7 @@ class Head:
 
 
 def distinct_scores(table: TargetTable, project: Project) -> list[str]:
-    """Return the scores with a mean, without `composite_1`, and without `composite_custom` if its weight is about 2/3.
-    """
+    """Return the scores with a mean, but not `composite_1`, nor `composite_custom` if its weight is about 2/3."""
     has_own = not math.isclose(project.composite_weight, DUC_WEIGHT, abs_tol=1e-3)
     same = ("composite_1",) if has_own else ("composite_1", "composite_custom")
     return [name for name in table.scores_held if name not in same]
