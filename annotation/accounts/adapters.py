@@ -123,8 +123,8 @@ class Identities(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
         """Return True if the person gets an account; otherwise refuse the sign-in.
 
-        The refusal is NotAllowed (code `no_account`) if the operator's rules give no account, or Conflict (code
-        `connect_first`) if an account here has the address.
+        The refusal is NotAllowed (code `no_account`) if the operator's rules give no account to a verified address, or
+        Conflict (code `connect_first`) if an account here has the address.
         """
         emails = _verified(sociallogin)
         refusal: Refusal

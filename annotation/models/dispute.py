@@ -1,4 +1,4 @@
-"""Disputes, which wait for adjudicators."""
+"""Disputes about answers."""
 
 from __future__ import annotations
 

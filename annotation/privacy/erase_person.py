@@ -48,7 +48,7 @@ HOLDING_NAMES: tuple[tuple[type[models.Model], str], ...] = (
 PERSON_KEYS = frozenset(
     {"assessor", "assessors", "held_by", "invited_by", "people", "person", "reviewer", "to"}
 )
-"""Keys of our JSON whose values are usernames, alone or in a list."""
+"""Keys of our JSON whose values name people, alone or in a list."""
 PRIVATE_KEYS = frozenset({"for"})
 """Keys of the log whose values name people freely, such as the recipient of an invitation."""
 FREE_TEXTS = frozenset({"reason", "note", "text", "comment"})
@@ -62,9 +62,9 @@ def erase_person(*, person: User, remove_texts: bool = False, dry_run: bool = Fa
     """Replace a person's name by a pseudonym, and remove the rights, sessions, tokens and memberships. Returns the
     numbers of changed rows by table and of deleted exported files.
 
-    Answers remain; `remove_texts` removes their reasons, the person's comments, and the person's texts in the log. In
-    the person's projects, exported files with people's names are deleted. With `dry_run` nothing changes. Raises
-    Conflict (code `last_administrator`) for the last administrator.
+    Answers remain; `remove_texts` removes their reasons, and the person's texts in comments and in the log. In the
+    person's projects, exported files with people's names are deleted. With `dry_run` nothing changes. Raises Conflict
+    (code `last_administrator`) for the last administrator.
     """
     if person.is_superuser and not administrators().exclude(pk=person.pk).exists():
         raise Conflict("This is the last administrator: make another one first.", code="last_administrator")

@@ -1,4 +1,4 @@
-"""A project's own scores of summaries: the final answers to its criteria, and its composite of any scores."""
+"""A project's own scores of summaries: the final answers to its criteria, and its composite."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class OwnScores:
     sources: Mapping[str, frozenset[str]]
 
     def of(self, summary: int) -> tuple[float | None, ...]:
-        """Return the scores of a summary in the order of `names`; None for a score without an answer."""
+        """Return the scores of a summary in the order of `names`; None for a missing score."""
         found = self.values.get(summary, {})
         return tuple(found.get(name) for name in self.names)
 

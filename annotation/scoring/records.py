@@ -199,8 +199,8 @@ def records_of(project: Project, found: Sequence[Summary]) -> Iterator[SummaryRe
 def summaries(keys: Sequence[int], *, hold: bool = False) -> list[Summary]:
     """Load the summaries with these keys, with their sets and systems, ordered by set.
 
-    `hold` locks the rows in the order of their keys, to avoid deadlocks. Then the caller must be in a transaction, and
-    read the answers only after the lock.
+    On PostgreSQL, `hold` locks the rows in the order of their keys. Then the caller must be in a transaction, and read
+    the answers only after the lock.
     """
     if not keys:
         return []

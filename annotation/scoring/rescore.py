@@ -78,7 +78,7 @@ def mark_due(project: Project) -> None:
 
 
 def overdue() -> QuerySet[Project]:
-    """Select the projects whose rescoring was probably interrupted."""
+    """Select the projects that have waited for a rescoring longer than OVERDUE_AFTER."""
     return Project.objects.filter(rescore_due_at__lt=timezone.now() - OVERDUE_AFTER)
 
 

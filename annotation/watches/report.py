@@ -96,9 +96,9 @@ class WatchedScore:
     """A score by period, with its reference. Without a comparison, `window` is 0 and `drop` is None.
 
     `is_alarm` is True if the newest comparison gives an alarm. `drop` is the fall from the reference to the last
-    `window` periods, at the reference's shares of groups. A fall of `detectable` is reported. `groups` begin with the
-    one that fell most; empty without groups. `lowest` names the documents of the compared periods with the lowest
-    values of the judge.
+    `window` periods, at the reference's shares of groups. `detectable` is the smallest fall that would be an alarm.
+    `groups` begin with the one that fell most; empty without groups. `lowest` names the documents of the compared
+    periods with the lowest values of the judge.
     """
 
     score: str

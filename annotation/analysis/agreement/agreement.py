@@ -81,7 +81,7 @@ class AgreementFigures(Computed):
     """The agreement on each scale that has blind answers.
 
     `judge` is the deciding judge's name, or "". `touched` counts the answers of `touched_count`. `imported` counts
-    imported answers to checks, one for each rater of a file.
+    imported answers to checks, with each vote of a file's raters.
     """
 
     judge: str

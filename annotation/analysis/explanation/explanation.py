@@ -158,7 +158,7 @@ def explain(
 ) -> Explanation:
     """Explain the scores of a summary.
 
-    `terms` are the parts of the summary's conciseness; None if conciseness was not rated.
+    `terms` are the parts of the summary's conciseness, if any.
     """
     rows = _Rows.load(project, summary)
     scored = {comparison.comparison_id: comparison for comparison in score.comparisons}

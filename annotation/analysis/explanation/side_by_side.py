@@ -54,8 +54,8 @@ class BesideOthers:
     """A summary with its stored score, if any.
 
     `pieces` together are the whole text. `unsupported` counts the claims with a no or unsure against the source;
-    `reworded` has those whose words are not a piece of the text. `claims` counts the reference claims that are scored
-    for this summary; `missed` has those with a no or unsure.
+    `reworded` has those whose words are not a piece of the text. `claims` counts the scored claims on the reference
+    side; `missed` has those with a no or unsure.
     """
 
     summary: Summary
@@ -71,8 +71,8 @@ class BesideOthers:
 class SideBySide:
     """The summaries of a document set, by target length, and highest coverage first at each length.
 
-    `claims` counts the reference claims. `in_all` of them have the answer yes for each summary in which they are
-    checked, and `in_none` for no summary. Claims that are unscored in a summary count in neither.
+    `claims` counts the claims on the reference side. `in_all` of them have the answer yes for each summary in which
+    they are checked, and `in_none` for no summary. Claims that are unscored in a summary count in neither.
     """
 
     summaries: tuple[BesideOthers, ...]

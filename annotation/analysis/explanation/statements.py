@@ -109,7 +109,9 @@ class Statements:
 
 
 def with_overruled(checks: QuerySet[Check]) -> QuerySet[Check]:
-    """Add `is_overruled` to checks: True if people's percents of the claim's unit count in place of its verdict."""
+    """Add `is_overruled` to checks: True if the claim or its unit has a decision, or with HUMAN_FIRST a percent of
+    COUNTING.
+    """
     percents = CoverageJudgment.objects.filter(
         STANDING_DECISION
         | Q(COUNTING, comparison__summary__document_set__project__blend=Project.Blend.HUMAN_FIRST),

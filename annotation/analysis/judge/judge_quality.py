@@ -129,7 +129,7 @@ class JudgeFigures(Computed):
     - `scores`: the scores with answers of people, blind or not
     - `versions`: at most MOST_VERSIONS versions with verdicts on these `checks`, the deciding judge's first
     - `left_out`: the number of versions that are not listed
-    - `checks`: the number of checks with a majority of blind answers; if `basis` is a sample, of its checks
+    - `checks`: the number of checks with a majority of blind answers; for a sample as `basis`, the number of its checks
     - `documents`: the number of clusters of these checks; a cluster is a group of document sets, or a set without group
     - `ties`: the number of checks with equally many answers for two labels; 0 if `basis` is a sample
     - `imported`: the number of these checks that have an imported answer

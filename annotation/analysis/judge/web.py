@@ -29,7 +29,7 @@ from annotation.web.screen import screen
 from evaluation.statistics import JudgeReport
 
 FEWEST_OF_PART = 20
-"""The page shows a part of the claims only with at least this many checks."""
+"""The page shows a system or a part of the claims only with at least this many checks."""
 SYSTEMS_SHOWN = 7
 """The number of systems on the page, least accurate first; the other systems are folded."""
 

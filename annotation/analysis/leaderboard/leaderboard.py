@@ -115,7 +115,7 @@ class SystemRow:
 
 @dataclass(frozen=True, slots=True)
 class TargetTable:
-    """The systems at one target length, best first.
+    """The systems at one target length: ranked systems, best first, then the others.
 
     `bases` names the source of every score. `headline` is a sentence about the leading systems. `summarized_by` counts
     the summaries whose summarization uses `questions` or `claims`. `estimates` describes the estimates of coverage and
@@ -174,8 +174,8 @@ class Leaderboard(Computed):
     """A table per target length, shortest first; the table without a target is last.
 
     Systems are ranked by `score`. `signature` has the signatures of the scores, which identify scoring rules. `draws`
-    is the number of bootstrap samples of an interval. With `these_documents`, estimates are about exactly these
-    document sets, otherwise about document sets like these.
+    is the number of samples of a bootstrap interval. With `these_documents`, estimates are about exactly these document
+    sets, otherwise about document sets like these.
     """
 
     project: str
@@ -196,7 +196,7 @@ class Leaderboard(Computed):
 
 
 def opening_score(table: TargetTable | None) -> str:
-    """Return the score to rank by if nobody chose one: coverage, or else another score than brevity that has a mean."""
+    """Return the score to rank by if nobody chose one: coverage, unless only others have a mean; brevity is ignored."""
     held = set(table.scores_held if table else ()) - {"brevity"}
     return next((name for name in (RANKED, "alignment", *RANKABLE) if name in held), RANKED)
 
@@ -298,7 +298,7 @@ def _scores(project: Project, target_words: int | Targets | None) -> QuerySet[Sc
 
 
 def score_rows(project: Project, target_words: int | Targets | None, own: OwnScores) -> Iterator[ScoreRow]:
-    """Yield the scores of all summaries under test, at all target lengths or one."""
+    """Yield the stored scores of summaries under test, at all target lengths or one."""
     # Load the names of systems and sets once, and not with each score.
     systems: dict[int | None, tuple[str, str, str]] = {
         key: (name, public_id, kind)

@@ -38,9 +38,9 @@ def board(
 ) -> tuple[Leaderboard | None, StoredStatistics]:
     """Load the stored leaderboard, ranked by a score, with its state.
 
-    `target_words` and `these_documents` are the same as in `leaderboard`. The leaderboard is None if
-    `current_statistics` has none, which also explains `wait`. Raises NotReady as `current_statistics` does, and Invalid
-    (code `unknown_score`) for a score that cannot rank systems.
+    `target_words` and `these_documents` are the same as in `leaderboard`, and `wait` as in `current_statistics`. The
+    leaderboard is None if the statistics are missing. Raises NotReady as `current_statistics` does, and Invalid (code
+    `unknown_score`) for a score that cannot rank systems.
     """
     check_score(score, project)
     key = f"{score}{OF_THESE_DOCUMENTS}" if these_documents else score

@@ -49,7 +49,8 @@ class Front:
     - `others`: the number of systems in the ranking, minus one
     - `may_be_best`: `level`, and the systems that are not significantly worse, best mean first
     - `ruled_out`: the other systems, which are significantly worse
-    - `mean`, `next_mean`: the highest mean and the next one below it; None if there is none
+    - `mean`: the highest mean
+    - `next_mean`: the next mean below it; None if there is none
     """
 
     level: tuple[str, ...]
@@ -77,8 +78,8 @@ class SystemPair:
     """Two systems; `difference` is first minus second, and first does not rank below second.
 
     `p` and `adjusted_p` (Holm) come from a permutation test or, for estimates, from Student's t test. `holds` is True
-    if the difference is significant or follows from other differences (`settled_order`). Figures are None if the test
-    has no result, or if the difference contradicts the order of the means.
+    if the difference is significant or follows from other differences (`settled_order`). All three figures are None if
+    there is no difference, or if it contradicts the order of the means.
     """
 
     first: str

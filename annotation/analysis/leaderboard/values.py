@@ -118,7 +118,7 @@ def bases_of(
     found: Mapping[str, Scores],
     estimates: Mapping[str, EstimateTable],
 ) -> dict[str, Basis]:
-    """Choose the source of every score of a table: people or the estimate (pooled if possible), if they are complete.
+    """Choose the source of every score of a table.
 
     `found` has the averages by system, and `estimates` the estimates by score.
     """
@@ -137,7 +137,7 @@ def basis_of_own(
     """Return the source of the values of an own criterion.
 
     The source is the estimate if it has an interval for every one of `systems`. Otherwise it is people, the judge, or
-    both.
+    both, if any.
     """
     if estimate is not None and all(estimate.average(system).low is not None for system in systems):
         return Basis(f"{name}_estimate", f"estimated from {estimate.answers:,} ratings", RATED)

@@ -23,7 +23,7 @@ MOST_VALUES = 12
 """With more values, numbers are cut into ranges, and rarer texts are together in `OTHER`."""
 OTHER, NO_VALUE = "other", "no value"
 PARTS = 4
-"""The number of parts into which numbers are cut, at their quantiles."""
+"""The largest number of parts into which numbers are cut, at their quantiles."""
 
 
 @dataclass(frozen=True)

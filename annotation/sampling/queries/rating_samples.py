@@ -40,7 +40,7 @@ class RatingSample:
 
     @property
     def is_finished(self) -> bool:
-        """Return True if an estimate can use the sample: it is complete and not cancelled."""
+        """Return True if an estimate can use the sample: it is complete, not empty and not cancelled."""
         return 0 < self.answered == self.sampled and self.cancelled_at is None
 
     @property

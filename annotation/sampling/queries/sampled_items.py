@@ -62,10 +62,10 @@ def framed_items(
 
     A document is a document set or its group. The share of an item is its weight in the mean of its document, which is
     taken over its sets, then over the summaries of a system. On the reference side, the mean of a summary is taken over
-    references, units (by weight) and the claims of a unit, on the summary side over the summary's own claims. A check
-    that a rule decides counts as sampled with certainty. The judge's answer is the probability that the sample stores.
-    If the sample extends an earlier one, systems outside its frame have the items of the earlier sample. `came_after`
-    is then that of the earlier sample.
+    references, units (or claims that replace them) by weight, and the claims of a unit; on the summary side, over its
+    own claims. A check outside the frame that a rule decides counts as sampled with certainty. The judge's answer is
+    the probability that the sample stores. If the sample extends an earlier one, systems outside its frame have the
+    items of the earlier sample. `came_after` is then that of the earlier sample.
     """
     probabilities: dict[str, float | None] = dict(cast("list[tuple[str, float | None]]", sample.frame))
     found = _of_checks(_checks(project, side, among), side, probabilities, _sampled(sample, side))

@@ -49,10 +49,10 @@ def sample_checks(
 
     The frame has the checks that are `eligible`. A `side` restricts the frame to this side, and `among` to the
     summaries with these keys. The judge's current probabilities of yes are stored with the frame. `uniform` gives each
-    check the same chance; `active` gives a higher chance to checks of which the judge is less sure. If a check has
-    blind answers already, the sample uses the first of them (see `blind_answers`). In estimates, a sample that
-    `extends` another one replaces it for the systems in the new frame. Raises Invalid with the name of the wrong
-    argument in `field`, and the errors of `need_blind_answers` and `require`.
+    check the same chance; `active` prefers checks of which the judge is unsure. If a check has blind answers already,
+    the sample uses the first of them (see `blind_answers`). In estimates, a sample that `extends` another one replaces
+    it for the systems in the new frame. Raises Invalid with the name of the wrong argument in `field`, and the errors
+    of `need_blind_answers` and `require`.
     """
     require(by, project, Verb.ASSIGN)
     design = design_of(method)
@@ -121,7 +121,7 @@ def design_of(method: str) -> Design:
 def need_blind_answers(project: Project) -> None:
     """Raise Invalid (code `shown`) if reviewers see the judge's verdict at once.
 
-    The project's row is locked until the transaction ends.
+    On PostgreSQL, the project's row is locked until the transaction ends.
     """
     held = Project.objects.select_for_update(no_key=True).only("reveal").get(pk=project.pk)
     if held.reveal == Project.Reveal.SHOWN:
