@@ -109,8 +109,8 @@ class Statements:
 
 
 def with_overruled(checks: QuerySet[Check]) -> QuerySet[Check]:
-    """Add `is_overruled` to checks: True if the claim or its unit has a decision, or with HUMAN_FIRST a percent of
-    COUNTING.
+    """Add `is_overruled` to checks: a decision on the unit or claim, or with HUMAN_FIRST a counting percent, replaces
+    it.
     """
     percents = CoverageJudgment.objects.filter(
         STANDING_DECISION
