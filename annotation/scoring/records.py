@@ -65,7 +65,7 @@ class CheckAnswers:
 
     `judge` is the deciding judge's latest usable answer; without one, `unscored_reason` is the reason, if known.
     `judge_uncertainty` is the `Verdict.uncertainty` of this answer. `rule` is "no" if the summary is empty. `standing`
-    has the latest answer of each reviewer, the newest last; `is_disputed` is True if these answers differ.
+    has the latest answer of each reviewer and file, the newest last; `is_disputed` is True if these answers differ.
     """
 
     judge: Label | None = None

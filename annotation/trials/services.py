@@ -295,7 +295,7 @@ def _need_documents(again: QuerySet[AnswerAgain], sampled: QuerySet[SampledCheck
 
 
 def _verdict_of(row: AnswerAgain, trial: GuidelineTrial) -> Verdict:
-    """Return the verdict that `_count_answers` made. If there is none, make one that counts in the sample only."""
+    """If there is no such verdict yet, make one that counts in the sample only."""
     given = Verdict.objects.filter(
         check_row=row.check_row_id,
         person=row.person_id,

@@ -54,7 +54,7 @@ class BesideOthers:
     """A summary with its stored score, if any.
 
     `pieces` together are the whole text. `unsupported` counts the claims with a no or unsure against the source;
-    `reworded` has those whose words are not a piece of the text. `claims` counts the scored claims on the reference
+    `reworded` has those that are not the `verbatim` of a piece. `claims` counts the scored claims on the reference
     side; `missed` has those with a no or unsure.
     """
 

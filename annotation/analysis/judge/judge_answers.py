@@ -39,7 +39,7 @@ class AnswerBasis:
     - `sample`: a finished sample had about equal chances; the newest such sample counts, and other answers are ignored
     - `uneven`: finished samples had unequal chances; other answers are included
     - `open`: there are samples, but none is finished
-    - `chosen`: there is no sample
+    - `chosen`: there is no sample, apart from cancelled ones, extensions and those of watches
 
     `frame` is the number of checks that can be sampled. `sampled` and `answered` count the checks of the sample; for
     `uneven` of all finished samples, for `open` of the newest sample.

@@ -20,9 +20,8 @@ SYSTEM_COLUMNS = HEAD + columns("score n:integer mean:number low:number high:num
 def rows(project: Project, people: People, *, key: str = "") -> Iterator[TableRow]:
     """Yield a row per system, target length and score. The column `document_id` is empty.
 
-    `n` counts the document sets of a mean, and `basis` names the source of the value. With a `key`, rows for each slice
-    follow; the row of a slice with fewer than 10 document sets has neither n nor mean. Raises Invalid for a key that
-    splits nothing.
+    `basis` names the source of the value. With a `key`, rows for each slice follow; the row of a slice with fewer than
+    10 document sets has neither n nor mean. Raises Invalid for a key that splits nothing.
     """
     split = chosen_split(splits(project), key)
     board = leaderboard(project)
