@@ -212,8 +212,8 @@ def _spread(sums: Floats, sizes: Floats) -> Floats:
     """Compute the range of cluster means by column; it is negative if there are no values."""
     is_there = sizes > 0
     means = sums / np.where(is_there, sizes, 1.0)
-    highest = np.where(is_there, means, -np.inf).max(axis=0, initial=-1.0)
-    lowest = np.where(is_there, means, np.inf).min(axis=0, initial=2.0)
+    highest = np.where(is_there, means, -np.inf).max(axis=0, initial=-np.inf)
+    lowest = np.where(is_there, means, np.inf).min(axis=0, initial=np.inf)
     spread: Floats = highest - lowest
     return spread
 

@@ -40,6 +40,8 @@ OTHER_VALUES: Mapping[str, Mapping[str, str]] = {
 }
 """The possible values of a score: the name in a row, and the name on screen."""
 VERSIONS: Mapping[str, str] = {name: words for each in OTHER_VALUES.values() for name, words in each.items()}
+ESTIMATED = ("_estimate", "_pooled")
+"""The ends of the names of estimates."""
 RANKABLE = tuple(name for name in SCORES if name not in (*VERSIONS, "human_share"))
 """The scores by which systems can be ranked, besides own criteria and the own composite."""
 
@@ -103,7 +105,7 @@ class Basis:
     @property
     def is_estimate(self) -> bool:
         """True if the value is an estimate from a random sample, direct or pooled."""
-        return self.column.endswith(("_estimate", "_pooled"))
+        return self.column.endswith(ESTIMATED)
 
     @property
     def direct(self) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from annotation.analysis.leaderboard.values import VERSIONS
+from annotation.analysis.leaderboard.values import ESTIMATED, VERSIONS
 from annotation.core.criteria import criteria_in_force
 from annotation.core.refusals import Conflict, Invalid
 from annotation.models import SCORES, CoverageJudgment, Criterion, Dispute, Sample, SampledRating
@@ -75,7 +75,8 @@ def _check(project: Project, rows: Sequence[Criterion]) -> None:
     for row in rows:
         if names.count(row.name) > 1:
             raise Invalid(f"Two questions are named “{row.name}”; each needs its own name.", field="criteria")
-        if row.name in (*SCORES, *VERSIONS, COMPOSITE) or row.scale == Criterion.Scale.SHARE:
+        is_score = row.name in (*SCORES, *VERSIONS, COMPOSITE) or row.name.endswith(ESTIMATED)
+        if is_score or row.scale == Criterion.Scale.SHARE:
             raise Invalid(f"“{row.name}” is a score. Choose another name or scale.", field="criteria")
         if row.reads == Criterion.Reads.UNMARKED and row.answered_by != Criterion.AnsweredBy.PEOPLE:
             raise Invalid(f"“{row.name}” is about units that only people mark.", field="criteria")

@@ -61,7 +61,7 @@ def test_what_cannot_be_asked_is_refused_and_kept_in_the_form(world: World, mona
         ({"points": "one"}, "is no answer"),
         ({"points": "1 = a"}, "2 to 11"),
         ({"name": "alignment"}, "is a score"),
-        ({"name": "coverage_pooled"}, "is a score"),
+        ({"name": "tone_pooled"}, "is a score"),
         ({"name": ""}, "required"),
     ):
         answer = mona.post(f"{PAGE}save/", {**TONE, **wrong})
