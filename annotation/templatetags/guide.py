@@ -1,4 +1,4 @@
-"""The steps to a first judged run, which the pages of these steps show."""
+"""The steps to a first judged run."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Lists of words in data files; function words, negations and small numbers by language.
-
-The lists by language are short and have the most common words, which must not count as content. In languages without
-a list, all words count as content.
-"""
+"""Lists of words in data files; function words, negations and small numbers by language."""
 
 import re
 from importlib.resources import files
