@@ -524,7 +524,7 @@ def _within(share: float) -> float:
 
 
 def mean_and_parts(frame: Frame, slopes_of: Array) -> tuple[float, Array]:
-    """Return the mean of z_d (see `estimate_systems_from_sample`), and deviations with squares that sum to its variance."""
+    """Return the mean of z_d (see `estimate_systems_from_sample`), and deviations whose squares sum to its variance."""
     expected, left = expected_and_left(frame, slopes_of)
     documents, answered = len(frame.names), frame.answered_documents
     known, found = frame.sums(expected), frame.sums(frame.expansion * left)
