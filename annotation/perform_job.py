@@ -118,11 +118,7 @@ def _ask_for_leaderboard(run: Run) -> None:
 
 
 def _one_by_one(kind: Job.Kind, act: Callable[[jobs.Claimed, jobs.Lease], None]) -> None:
-    """Work on due jobs, the smallest first.
-
-    The `total` of a waiting export is its number of summaries. Other waiting jobs have no total, so the oldest comes
-    first.
-    """
+    """Work on due jobs: first those with the smallest `total`, among these the oldest."""
     while not stopping.is_set() and (smallest := jobs.due(kind).order_by("total", "pk").first()):
         # If another worker has taken the job, the list is empty.
         for claimed in jobs.take(jobs.due(kind).filter(pk=smallest.pk)):

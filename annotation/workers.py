@@ -60,7 +60,8 @@ def new_worker_name() -> str:
 class Heartbeat:
     """Reports a worker as alive every few seconds from its own thread, until it is stopped.
 
-    Each beat also reaps jobs, lets leases lapse and calls `look`; the first beat of each hour calls `hourly`.
+    Each beat also reaps jobs, lets leases lapse and calls `look`; the first beat, and the first of each hour, calls
+    `hourly`.
     """
 
     def __init__(

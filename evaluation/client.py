@@ -8,8 +8,8 @@
     news.leaderboard()
 
 By default, tables are pandas frames if pandas is installed, otherwise Arrow tables if pyarrow is installed, otherwise
-lists of dicts. A request that gets no answer is sent again only if the server cannot have received it or if a second
-copy changes nothing. That is a request that reads or that pushes rows.
+lists of dicts. A request that gets no answer is sent again only if the server cannot have received it, or if it reads
+or pushes rows.
 """
 
 from __future__ import annotations
@@ -170,8 +170,8 @@ class Coverdict:
     ) -> Any:
         """Send a request below `/api/v1/` and return the answer; None if it is empty. Raises ApiError.
 
-        A request that gets no answer is sent again only if the server cannot have received it or if a second copy
-        changes nothing.
+        A request that gets no answer is sent again only if the server cannot have received it, or if it reads or pushes
+        rows.
         """
         is_repeatable = method == "GET" or path.endswith("/push/")
         # Until the server has answered once, the address may be wrong, so stop repeating early.
@@ -354,10 +354,9 @@ class Project:
     def leaderboard(self, score: str = "coverage", *, target_words: int | None = None) -> Any:
         """Fetch a table with a row for each system and target length: mean, low and high of the score, n and rank.
 
-        `n` counts the document sets with a value. The call waits until a worker has computed the intervals, which treat
-        document sets (groups of them if the project has groups) as independent. `basis` names the source of the values,
-        as the leaderboard page does. If there is no mean or interval, its cells are empty (NaN in pandas) and `why` has
-        the reason.
+        `n` counts the document sets with a value. While a worker computes the intervals, the call waits (see
+        `patience`). `basis` names the source of the values, as the leaderboard page does. If there is no mean or
+        interval, its cells are empty (NaN in pandas) and `why` has the reason.
         """
         params = {"score": score} | ({} if target_words is None else {"target_words": target_words})
         board = self._ask("GET", "leaderboard/", params=params)

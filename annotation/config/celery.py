@@ -1,4 +1,4 @@
-"""The Celery app of workers, of the scheduler, and of all processes that queue work."""
+"""The Celery app of workers and of processes that queue work."""
 
 import gc
 import tempfile

@@ -205,7 +205,7 @@ def mail(url: str, sender: str) -> dict[str, Any]:
     try:
         config: dict[str, Any] = dict(environ.Env.email_url_config(url))
     except (ImproperlyConfigured, ValueError):
-        # Do not quote the URL, because it contains a password.
+        # Do not quote the URL, because it may contain a password.
         raise ImproperlyConfigured(
             "EMAIL_URL names no mail server. Write smtp+tls://user:password@host:587."
         ) from None
@@ -253,8 +253,7 @@ def new_accounts(entries: list[str]) -> list[str]:
 
 def judge_urls(entries: list[str]) -> list[str]:
     """Return the base URLs that judges may call. Raises ImproperlyConfigured for an invalid one. `:*` allows every port
-    of this machine and is refused for other hosts. The message has the position of the URL and not the URL, which may
-    contain a password.
+    of this machine and is refused for other hosts. The message has the position of the URL.
     """
     from evaluation.judging.openai import ANY_PORT, base_url_fault  # noqa: PLC0415 - commands need no judge
 

@@ -34,7 +34,7 @@ def without_address(record: logging.LogRecord) -> bool:
 
 def plain(level: str) -> dict[str, Any]:
     """Build Django's LOGGING for a terminal, for events of at least this level."""
-    # Use plain tracebacks. The default prints local variables, which may include a judge's key.
+    # Use plain tracebacks. The default may print local variables, such as a judge's key.
     console = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
     return _logging(level, [console])
 

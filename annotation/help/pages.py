@@ -39,7 +39,7 @@ _PAGE_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of a page. `anchor` is the id that code hosts give it."""
+    """A heading of a page. `anchor` is its id."""
 
     anchor: str
     text: str

@@ -19,9 +19,9 @@ _WAIT_SECONDS = 30.0
 class FileCallStore:
     """A call store in an SQLite file, which several processes can use at the same time.
 
-    The file contains the requests to the judge, including texts, and its replies; it contains no API key. Raises
-    JudgeSettings if the file cannot be opened or has other content. Later, a read or write that fails raises
-    JudgeRefused. Example: `OpenAIJudge("llama3.3", "http://127.0.0.1:11434/v1", store=FileCallStore("calls.sqlite3"))`.
+    The file contains the requests to the judge, including texts, and its replies. Raises JudgeSettings if the file
+    cannot be opened or has other content. Later, a read or write that fails raises JudgeRefused. Example:
+    `OpenAIJudge("llama3.3", "http://127.0.0.1:11434/v1", store=FileCallStore("calls.sqlite3"))`.
     """
 
     def __init__(self, path: str | Path) -> None:

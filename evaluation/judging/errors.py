@@ -4,13 +4,6 @@ from typing import ClassVar
 
 from evaluation.errors import JudgeError
 
-# JudgeError of evaluation.errors
-# ├── JudgeSettings       judge_settings       the settings are invalid
-# ├── JudgeRefused        judge_refused        the service refuses all requests: key, permission, quota
-# ├── JudgeUnavailable    judge_unavailable    the service cannot be reached or fails repeatedly
-# ├── BudgetSpent         budget_spent         the next call could exceed the budget
-# └── UnusableReply       unusable_reply       two replies in a row contain no usable claims
-
 
 class JudgeSettings(JudgeError):
     """The settings of a judge are invalid."""

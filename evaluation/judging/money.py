@@ -18,7 +18,7 @@ class MoneyCap:
     """A budget of a fixed sum. Several judges, event loops and threads can share it.
 
     The expected cost of a call is reserved before the call, and replaced by the actual cost when the reply arrives. A
-    call that does not fit waits for open calls. The sum is exceeded if open calls cost more than expected. Raises
+    call that does not fit waits for open calls. The sum can be exceeded if open calls cost more than expected. Raises
     InvalidWeight unless the sum is finite and above 0. Example: `OpenAIJudge("m", price=Price(2.0, 8.0),
     budget=MoneyCap(5.0))`.
     """

@@ -25,7 +25,7 @@ from evaluation.judging.protocol import (
 from evaluation.metrics._criteria import Criterion
 
 MOST_ROUNDS = 2
-"""The largest number of rounds per summary: the open questions, then those that the first answers raise."""
+"""The largest number of rounds per summary."""
 
 _K = TypeVar("_K")
 _R = TypeVar("_R")

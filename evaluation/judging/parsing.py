@@ -1,9 +1,9 @@
 """Read answers by id from an LLM's reply.
 
-An answer counts only if it is JSON, has a known id or number, and has an unambiguous value. Text up to the last closing
-tag of the model's thinking is ignored; tags inside JSON values are quotations. Some faults are repaired: code fences
-and prose around the JSON, JSON inside a JSON string, raw line breaks in strings, trailing commas, letter case, "Yes.",
-numbers instead of strings.
+An answer to an item counts only if it is JSON, has a known id or number, and has an unambiguous value. Text up to the
+last closing tag of the model's thinking is ignored; tags inside JSON values are quotations. Some faults are repaired:
+code fences and prose around the JSON, JSON inside a JSON string, raw line breaks in strings, trailing commas, letter
+case, "Yes.", numbers instead of strings.
 """
 
 import json

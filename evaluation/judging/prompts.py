@@ -1,6 +1,6 @@
 """The prompts of an LLM judge, as versioned data. Their words are in prompts.toml.
 
-Each step has a fixed system message. The user message is one JSON object, with a field for each text.
+Each step has a system message. The user message is one JSON object, with a field for each text.
 
 A step has optional parts. The parts that a call uses determine the JSON schema of the reply. Servers without schemas
 get the schema as the last line of the system message.

@@ -87,7 +87,7 @@ class Verdict:
     - `label`: None means unscored: there is no usable answer, and `reason` explains why.
     - `probability`: the probability of yes, in [0, 1]; None if unknown.
     - `evidence`: unit numbers of the text.
-    - `call`: the key of the stored call with the answer; None if no call was needed.
+    - `call`: the key of the stored call with the answer; None if there is none.
     - `votes`: the names of a panel's members with their labels. Only panels set it.
     - `uncertainty`: the share of the panel's labels that differ from `label`, in [0, 1]. Only panels set it.
     """
@@ -273,9 +273,9 @@ class Price:
 class Usage:
     """The usage of some calls. A call counts 0 tokens if its server reports none.
 
-    `cost` is in the currency of the judges' prices; it is 0 without prices. `broken_calls` are calls that were sent but
-    not answered: timed out, disconnected or cancelled. `calls` and `prompt_tokens` exclude broken calls. `cost`
-    includes the prompts of broken calls, at one token per three bytes.
+    `cost` is in the currency of the judges' prices; it is 0 without prices. `broken_calls` are calls that may have been
+    sent but were not answered: timed out, disconnected or cancelled. `calls` and `prompt_tokens` exclude broken calls.
+    `cost` includes the prompts of broken calls, at one token per three bytes.
     """
 
     calls: int = 0

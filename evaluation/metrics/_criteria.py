@@ -191,7 +191,7 @@ UNMARKED = Criterion(
     reads="unmarked",
     asked="after",
 )
-"""The criterion of every new project, as in DUC."""
+"""The criterion that a new project gets."""
 
 
 def _listed(pack: Mapping[str, Any]) -> tuple[Criterion, ...]:
@@ -201,7 +201,7 @@ def _listed(pack: Mapping[str, Any]) -> tuple[Criterion, ...]:
 _DATA = json.loads(files("evaluation.metrics").joinpath("criteria.json").read_text("utf-8"))
 
 JUDGED: Mapping[str, Criterion] = MappingProxyType({each.name: each for each in _listed(_DATA.pop("judged"))})
-"""The criteria that judges rate on request, by the name of the score."""
+"""Built-in criteria of scores, by the name of the score."""
 PACKS: Mapping[str, tuple[Criterion, ...]] = MappingProxyType(
     {name: _listed(pack) for name, pack in _DATA.items()}
 )

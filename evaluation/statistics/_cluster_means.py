@@ -28,7 +28,7 @@ class SliceMean:
     """The mean of a system over the document sets of a slice, in [0, 1], with its interval.
 
     `error` is the standard error and `degrees` its degrees of freedom. `error` and the bounds are None with a single
-    cluster or if the values do not vary.
+    cluster or if clusters do not vary.
     """
 
     mean: float
@@ -45,7 +45,7 @@ class SliceDifference:
 
     `difference` is None if the slice or the rest has fewer than `FEWEST_IN_SLICE` document sets. `p` is the one-sided
     p-value of a negative difference, and `adjusted_p` has Holm's correction over all tested pairs of system and slice.
-    Both are None without a difference, if the slice or the rest has fewer than 5 clusters, and if leads do not vary.
+    Both are None without a difference, if the slice or the rest has fewer than 5 clusters, and if clusters do not vary.
     """
 
     system: str

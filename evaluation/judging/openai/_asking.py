@@ -18,7 +18,7 @@ MOST_ASKINGS_EVER = 40
 _LONGEST_REPORTED_REPLY = 200
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 _FINAL = frozenset({"refusal", "content_filter", "rejected"})
-"""Finish reasons that would be the same at the next asking."""
+"""Finish reasons after which one pass does not ask again."""
 
 _K = TypeVar("_K")
 _A = TypeVar("_A")

@@ -220,7 +220,6 @@ class Service:
             http_client=http_client or self._owned,
         )
         self._client.bearer = api_key
-        # Store the whole address, because otherwise the client parses and joins a path for every call.
         self._address = f"{base_url}/chat/completions"
 
     async def ask(self, body: Mapping[str, Any]) -> Reply:
