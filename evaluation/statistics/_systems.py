@@ -26,7 +26,7 @@ EXACT_CLUSTERS = 14
 LOOKED_AT_AGAIN = 0.2
 """Pairs with a corrected p up to this value in the first round are tested again with more, new flips."""
 FRESH_DRAWS_PER_PAIR = 8_000
-"""The number of new flips per pair of all pairs, if the limits below allow it."""
+"""The number of new flips is this times the number of pairs, unless the limits below allow only fewer."""
 
 # The limits on the number of signs, and on the differences from new flips, in both rounds together.
 _MOST_SIGNS = 60_000_000
