@@ -53,7 +53,7 @@ def look() -> None:
 
 
 def ask_for_retention() -> None:
-    """Ask a worker to apply retention, unless this was asked in this hour."""
+    """Ask a worker to apply retention, unless the cache counts a request in this hour."""
     if count("retention", seconds=HOUR_SECONDS) == 1:
         jobs.hint(APPLY_RETENTION, waits="what is due to be removed")
 

@@ -195,7 +195,7 @@ class Coverdict:
     def download(self, path: str, to: Path) -> None:
         """Download a file below `/api/v1/` to the path `to`. The file appears there when it is complete.
 
-        An interrupted download starts again. Raises ApiError and OSError.
+        An interrupted download starts again (see `patience`). Raises ApiError and OSError.
         """
         part = to.with_name(f".{to.name}.part")
         try:
