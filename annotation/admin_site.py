@@ -1,4 +1,4 @@
-"""Access to the admin site. The package `admin` registers its rows with this site when it is imported."""
+"""Access to the admin site."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 class Site(AdminSite):
-    """The admin is open to superusers without open assessor work, and to staff who may adjudicate in a project."""
+    """The admin is open to staff: to superusers who are blind in no project, and to those who may adjudicate in a
+    project.
+    """
 
     def has_permission(self, request: HttpRequest) -> bool:
         person = cast("User", request.user)
@@ -26,7 +28,7 @@ class Site(AdminSite):
 
 
 def adjudicated_projects(person: User) -> list[int]:
-    """Return the keys of the projects whose disputes the person may decide now."""
+    """Return the keys of the visible projects in which the person may adjudicate."""
     return [
         project.pk for project in visible_projects(person) if Verb.ADJUDICATE in verbs_in(person, project)
     ]

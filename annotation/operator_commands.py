@@ -41,10 +41,10 @@ def as_typed(name: str, *words: str) -> str:
 
 
 def execute(words: Sequence[str], *, makes_tables: bool = False) -> int:
-    """Run a Django command from its arguments, and return its exit code.
+    """Run a Django command from its arguments, of which the first is the program.
 
-    The first argument is the program. For faults of settings, database or files, advice is printed and the exit code
-    is 1. With `makes_tables`, the tables of an empty SQLite database are created first.
+    Returns 0, or 1 after advice about a fault of settings, database or files. A CommandError ends the process. With
+    `makes_tables`, the tables of an empty SQLite database are created first.
     """
     import django  # noqa: PLC0415 - see above
     from django.core.exceptions import ImproperlyConfigured  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""The work of a worker. Each kind of job has its own threads, so that a run does not delay files."""
+"""The work of a worker. Each kind of job has its own threads."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _at_work = dict.fromkeys(Job.Kind, 0)
 
 
 def work_on(kind: Job.Kind) -> None:
-    """Work on jobs of a kind until none is waiting. Returns at once if `AT_ONCE` threads of this process already do
-    so.
+    """Work on jobs of a kind until none is due or the process is asked to end. Returns at once if `AT_ONCE` threads of
+    this process already do so.
     """
     with at_work_on(kind) as may_work:
         if may_work:
@@ -57,7 +57,7 @@ def at_work_on(kind: Job.Kind) -> Iterator[bool]:
 
 
 def start_missing_threads() -> None:
-    """Start a thread for each kind that has waiting jobs but fewer threads of this process than `AT_ONCE`."""
+    """Start a thread for each kind that has due work but fewer threads of this process than `AT_ONCE`."""
     for kind in Job.Kind:
         if _at_work[kind] < AT_ONCE[kind] and not stopping.is_set() and _is_something_due(kind):
             threading.Thread(target=work_on_in_thread, args=(kind,), name=f"jobs-{kind}").start()
@@ -76,8 +76,7 @@ def work_on_in_thread(kind: Job.Kind) -> None:
     try:
         work_on(kind)
     except Exception:
-        # A failing thread must not end the worker, so catch all errors. The jobs of the thread are tried again after
-        # their leases end.
+        # A failing thread must not end the worker, so catch all errors.
         logger.exception("The work on %s broke off", kind.label)
     finally:
         connection.close()
@@ -108,12 +107,8 @@ def _judge_runs() -> None:
 
 
 def _ask_for_leaderboard(run: Run) -> None:
-    """Ask a worker to compute the leaderboard after a finished run, so that it exists before somebody opens it.
-
-    No leaderboard is computed after a trial, because a trial judges few summaries, such as those of a watch, and the
-    leaderboard of a long stream takes much memory.
-    """
-    # Without a worker, the page computes the leaderboard, and the imports would slow a command down.
+    """Ask a worker to compute the leaderboard after a finished run that is no trial."""
+    # The imports would slow a command down that works on a run.
     ended = Run.objects.filter(pk=run.pk, state=Run.State.FINISHED, is_trial=False)
     if is_worker_alive() and ended.exists():
         from annotation.analysis.leaderboard.leaderboard import RANKED  # noqa: PLC0415
@@ -123,18 +118,14 @@ def _ask_for_leaderboard(run: Run) -> None:
 
 
 def _one_by_one(kind: Job.Kind, act: Callable[[jobs.Claimed, jobs.Lease], None]) -> None:
-    """Work on due jobs, the smallest first.
-
-    The `total` of a waiting export is its number of summaries. Other waiting jobs have no total, so the oldest comes
-    first.
-    """
+    """Work on due jobs: first those with the smallest `total`, among these the oldest."""
     while not stopping.is_set() and (smallest := jobs.due(kind).order_by("total", "pk").first()):
         # If another worker has taken the job, the list is empty.
         for claimed in jobs.take(jobs.due(kind).filter(pk=smallest.pk)):
             jobs.carry_out(claimed, act)
 
 
-# A kind's modules are imported with its first job, because a command that works on a run needs no other modules.
+# The modules of a kind are imported on first use.
 
 
 def _bring_in() -> None:

@@ -7,7 +7,7 @@ SETTINGS = "annotation.config.settings."
 LOCAL = SETTINGS + "local"
 PRODUCTION = SETTINGS + "production"
 ONLY_ON_ONE_MACHINE = "demo"
-"""The command that never uses production settings, because anybody can sign in as anybody there."""
+"""The command for which the environment does not choose production settings."""
 
 
 def name_settings(command: str = "", *, otherwise: str = LOCAL) -> None:

@@ -26,9 +26,7 @@ from annotation.workers import HOUR_SECONDS, Heartbeat, new_worker_name
 
 NICENESS = 5
 TRIED_AGAIN: dict[str, Any] = {"autoretry_for": (OSError,), "retry_backoff": 30, "max_retries": 4}
-"""Options of tasks that only a message requests. They are tried again, because a mail server may be
-unavailable for minutes.
-"""
+"""Options of a task that is tried again, such as when a mail server is unavailable."""
 
 logger = logging.getLogger(__name__)
 
@@ -43,19 +41,19 @@ def work(kind: str) -> None:
 
 @shared_task(name=APPLY_RETENTION)
 def apply_retention() -> None:
-    """Remove data after its retention period, and projects that were deleted 30 days ago."""
+    """Remove data and projects that are due to be removed."""
     remove_what_is_due()
 
 
 def look() -> None:
-    """Queue due watches, and start work on waiting jobs and mails whose message was lost."""
+    """Queue due watches, and start work on waiting jobs and mails."""
     ask_for_watches()
     perform_job.start_missing_threads()
     ask_again_to_mail()
 
 
 def ask_for_retention() -> None:
-    """Ask one worker, once an hour, to apply retention."""
+    """Ask a worker to apply retention, unless the cache counts a request in this hour."""
     if count("retention", seconds=HOUR_SECONDS) == 1:
         jobs.hint(APPLY_RETENTION, waits="what is due to be removed")
 
@@ -79,16 +77,13 @@ def mail(to: str, subject: str, body: str) -> None:
 
 @shared_task(name=MAIL_INVITATION)
 def mail_an_invitation(invitation_id: str, address: str) -> None:
-    """Mail an invitation's link, unless it was mailed, used or revoked."""
+    """Mail an invitation's link if `mail_invitation` finds it due."""
     mail_invitation(invitation_id=invitation_id, address=address)
 
 
 @celeryd_init.connect
 def let_people_go_first(**_: Any) -> None:
-    """Lower the worker's priority, because the machine may also serve people.
-
-    On SQLite the priority is unchanged, because a slow writer delays all other writers.
-    """
+    """Lower the worker's priority, unless the database is SQLite, where a slow writer delays all other writers."""
     if connection.vendor != "sqlite":
         os.nice(NICENESS)
 

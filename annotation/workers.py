@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 
 def worker_command() -> list[str]:
-    """Return the command that starts a worker. In a worker, runs, exports and statistics do not wait for each other."""
+    """Return the command that starts a worker."""
     celery = [sys.executable, "-m", "celery", "--quiet", "-A", "annotation.config.celery"]
     return [*celery, "worker", "--loglevel=WARNING", "--without-gossip", "--without-mingle"]
 
@@ -53,16 +53,15 @@ def worker_environment() -> dict[str, str]:
 
 
 def new_worker_name() -> str:
-    """Make a unique name for this process."""
+    """Make a name for this process from its machine and number."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
 class Heartbeat:
     """Reports a worker as alive every few seconds from its own thread, until it is stopped.
 
-    Each beat also returns the jobs of dead workers and document sets with expired leases to their queues, and looks
-    for work whose message was lost. Once an hour it runs periodic tasks, so an installation needs no scheduler. Once a
-    minute it gives the memory of ended jobs back.
+    Each beat also reaps jobs, lets leases lapse and calls `look`; the first beat, and the first of each hour, calls
+    `hourly`.
     """
 
     def __init__(
@@ -110,28 +109,25 @@ class Heartbeat:
                 self._hour = hour
                 self._hourly()
         except Error as error:
-            # The next attempt follows within seconds, so log no traceback.
+            # The next attempt follows soon, so log no traceback.
             logger.warning("The heartbeat did not reach the database: %s", str(error).strip())
         except Exception:
-            # Keep the thread alive, because it returns jobs of dead workers. The next beat tries again.
+            # Keep the thread alive. The next beat tries again.
             logger.exception("A heartbeat broke off")
         finally:
-            # Close the connection after each beat, so that a pool of forks does not inherit it.
+            # Close the connection after each beat.
             connection.close()
 
 
 def give_memory_back() -> None:
-    """Collect cyclic garbage, which Python seldom does in a worker, and return free memory to the system.
-
-    Without this, a worker grows with every job, because each job has its own thread, whose free memory glibc keeps.
-    """
+    """Collect cyclic garbage and, on Linux with glibc, return free memory to the system."""
     gc.collect()
     if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
         trim(0)
 
 
 def report_alive(name: str) -> None:
-    """Record that the worker is alive, and delete rows of workers that ended long ago."""
+    """Record that the worker is alive, and delete rows of workers that have not reported for a day."""
     now = shared_now()
     Worker.objects.bulk_create(
         [Worker(name=name, version=annotation.__version__, started_at=now, seen_at=now)],

@@ -1,7 +1,7 @@
 """Score summaries from texts and answers.
 
-This module exports the names for notebooks. Other names are in the packages `gate`, `running`, `blend` (the score of
-a summary), `judging`, `statistics`, `metrics` and `text`, and in the modules `client` and `errors`.
+More names are in the packages `gate`, `running`, `blend` (the score of a summary), `judging`, `statistics`, `metrics`
+and `text`, and in the modules `client` and `errors`.
 """
 
 from importlib import import_module
@@ -118,7 +118,7 @@ _ROOMS = ("errors", "text", "metrics", "judging", "blend", "running", "statistic
 
 
 def __getattr__(name: str) -> object:
-    # Import packages on first use, so that a command of the application does not load the statistics.
+    # Import packages on first use.
     if name in _ROOMS:
         return import_module(f"evaluation.{name}")
     if name in __all__:

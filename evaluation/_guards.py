@@ -9,7 +9,7 @@ from evaluation.errors import EvaluationError, InvalidPercent, InvalidWeight, Le
 
 
 def checked_share(name: str, value: float) -> float:
-    """Return the value. Raises InvalidPercent unless it is in [0, 1]."""
+    """Return the value. Raises InvalidPercent unless it is a number in [0, 1]."""
     if not (_is_number(value) and 0 <= value <= 1):
         raise InvalidPercent(f"{name} must lie in 0 to 1, got {value!r}.")
     return value

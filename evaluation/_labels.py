@@ -20,7 +20,7 @@ LABEL_SYNONYMS: Mapping[Label, tuple[str, ...]] = {
 """Other words that replies and files use for a label."""
 
 LABEL_VALUES: Mapping[str, float] = {"yes": 1.0, "unsure": 0.5, "no": 0.0}
-"""The position of a label between no and yes, for distances between answers.
+"""The position of a label between no and yes.
 
 In scores, every label except yes counts as not yes.
 """
@@ -29,27 +29,27 @@ LABEL_VALUES_IN_WORDS = ", ".join(_value_texts).replace(" ", " is ", 1)
 
 
 LEAST_SCORED = 0.5
-"""The default share of claims or questions that must be scored."""
+"""The default of `least_scored`."""
 MOSTLY_UNSCORED = "mostly_unscored"
 MOST_UNSCORED = 0.1
-"""A summary is flagged if a larger share of its claims, but not every claim, lacks a usable answer."""
+"""The flag "unscored:N" needs a larger share of unscored claims."""
 
 FEWEST_CLAIMS = 3
 FEW_CLAIMS = "few_claims"
-"""The flag of a reference with one or two claims, each of which has a large weight."""
+"""The flag of a summary that is compared with one or two claims."""
 
 
 def lacks_scored(scored: int, count: int, least: float) -> bool:
     """Return True if the scored share of `count` items is smaller than `least`.
 
-    A score of few items could be too favourable. Without items the result is False.
+    Without items the result is False.
     """
     return count > 0 and scored / count < least
 
 
 @dataclass(frozen=True, slots=True)
 class LabelCounts:
-    """The number of checks with yes, of scored checks, and of unscored checks."""
+    """The numbers of labels yes, of scored items, and of unscored items (None)."""
 
     yes: int
     scored: int
@@ -57,7 +57,7 @@ class LabelCounts:
 
     @property
     def share_of_yes(self) -> float | None:
-        """Return the checks with yes divided by the scored checks, in [0, 1]; None if nothing is scored."""
+        """Return the labels yes divided by the scored items; None if nothing is scored."""
         return self.yes / self.scored if self.scored else None
 
     def lacks_scored(self, least: float) -> bool:

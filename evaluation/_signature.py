@@ -1,15 +1,14 @@
 """The signature of a score: its rules and options."""
 
 VERSION = 4
-"""Version of the scoring rules; increased whenever the same rows could give another number."""
+"""Version of the scoring rules."""
 
 
 def signature(**options: str | float | bool | None) -> str:
-    """Return a short, stable text that identifies the rules and options of a score, for tables and papers.
+    """Return a text with the version of the rules and the options of a score.
 
-    Options are in alphabetical order, so that equal options give equal texts; floats have six significant digits.
-    Source: the convention of sacreBLEU.
-    Example: `signature(blend="human_first", threshold=0.5)` is "coverdict|v:4|blend:human_first|threshold:0.5".
+    Options are in alphabetical order; floats have six significant digits. Source: the convention of sacreBLEU. Example:
+    `signature(blend="human_first", threshold=0.5)` is "coverdict|v:4|blend:human_first|threshold:0.5".
     """
     parts = [f"{name}:{_text(value)}" for name, value in sorted(options.items())]
     return "|".join(["coverdict", f"v:{VERSION}", *parts])

@@ -7,9 +7,9 @@
     news.run(judge="lexical").wait()
     news.leaderboard()
 
-Tables are pandas frames if pandas is installed, otherwise Arrow tables if pyarrow is installed, otherwise lists of
-dicts. A request that gets no answer is sent again only if the server cannot have received it or if a second copy
-changes nothing. A second copy changes nothing if the request reads, or if it pushes rows, because rows have keys.
+By default, tables are pandas frames if pandas is installed, otherwise Arrow tables if pyarrow is installed, otherwise
+lists of dicts. A request that gets no answer is sent again only if the server cannot have received it, or if it reads
+or pushes rows.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ PASSING = frozenset({429, 502, 503, 504})
 class ApiError(EvaluationError):
     """The server refused a request, did not answer, or sent an unreadable or damaged answer.
 
-    `status` is the HTTP status, or None without an answer and for a damaged file. `reason` is the server's
-    stable code, and `details` are the further fields of its refusal.
+    `status` is the HTTP status, or None without an answer and for a damaged file. `reason` is a stable code, and
+    `details` are further fields of the server's refusal.
     """
 
     code: ClassVar[str] = "api_error"
@@ -63,7 +63,7 @@ class ApiError(EvaluationError):
 
 
 class RunEnded(EvaluationError):
-    """A run stopped, failed or was cancelled. `run` is the run with its last state."""
+    """A run stopped, failed or was cancelled. `run` is the run with its last loaded state."""
 
     code: ClassVar[str] = "run_ended"
 
@@ -99,9 +99,9 @@ class PushResult:
 class Coverdict:
     """A server at an address, used with the access token of one account.
 
-    - `timeout`: the time limit in seconds for one answer
-    - `patience`: the seconds for which the client repeats a request that gets no answer or a temporary refusal, such as
-      while statistics are computed. Until the server has answered once, this limit is at most 20 seconds.
+    - `timeout`: the time limit in seconds for one step of a request, such as connecting or waiting for data
+    - `patience`: the seconds for which the client repeats a request that gets no answer or a temporary refusal. Until
+      the server has answered once, `ask` repeats for at most 20 seconds.
     - `frames`: the type of tables
     - `progress`: True shows a progress bar on a terminal, False shows none; a function gets the name of the work, the
       finished and the total number
@@ -170,8 +170,8 @@ class Coverdict:
     ) -> Any:
         """Send a request below `/api/v1/` and return the answer; None if it is empty. Raises ApiError.
 
-        A request that gets no answer is sent again only if the server cannot have received it or if a second copy
-        changes nothing.
+        A request that gets no answer is sent again only if the server cannot have received it, or if it reads or pushes
+        rows.
         """
         is_repeatable = method == "GET" or path.endswith("/push/")
         # Until the server has answered once, the address may be wrong, so stop repeating early.
@@ -195,7 +195,7 @@ class Coverdict:
     def download(self, path: str, to: Path) -> None:
         """Download a file below `/api/v1/` to the path `to`. The file appears there when it is complete.
 
-        An interrupted download starts again. Raises ApiError and OSError.
+        An interrupted download starts again (see `patience`). Raises ApiError and OSError.
         """
         part = to.with_name(f".{to.name}.part")
         try:
@@ -250,7 +250,9 @@ class Coverdict:
             params["after"] = httpx2.URL(page["next"]).params["after"]
 
     def table(self, rows: Iterable[Mapping[str, Any]]) -> Any:
-        """Convert rows to the table type of `frames`. Raises ImportError if its package is not installed."""
+        """Convert rows to the table type of `frames`. Raises ImportError if `frames` names a package that is not
+        installed.
+        """
         found = [dict(row) for row in rows]
         for name, module in (("pandas", "pandas"), ("arrow", "pyarrow")):
             if self.frames not in ("auto", name):
@@ -290,7 +292,7 @@ class Project:
         changes nothing.
 
         Rows are sent in batches; if a batch is refused, earlier batches stay imported. Raises ApiError for invalid
-        rows, with the number of each invalid row in its message; with `skip_invalid` these rows are in `refused`
+        rows, with the numbers of the first ones in its message; with `skip_invalid` these rows are in `refused`
         instead.
         """
         given = [_plain(row) for row in _rows(rows)]
@@ -318,14 +320,12 @@ class Project:
         max_cost: float | None = None,
         **choices: Any,
     ) -> Run:
-        """Start a run of a judge on unanswered items and return it at once; `Run.wait` waits for its end. Raises
-        ApiError.
-        """
+        """Start a run of a judge and return it at once; `Run.wait` waits for its end. Raises ApiError."""
         body = {"judge": judge, "metrics": list(metrics), "max_cost": max_cost}
         return Run(self, self._ask("POST", "runs/", body | choices))
 
     def scores(self, *, system: str | None = None, target_words: int | None = None) -> Any:
-        """Fetch a table of the scores of each summary; an empty cell is a missing score."""
+        """Fetch a table of the scores of summaries; an empty cell is a missing score."""
         return self._table("scores/", system=system, target_words=target_words)
 
     def claims(self, *, system: str | None = None) -> Any:
@@ -333,7 +333,7 @@ class Project:
         return self._table("claims/", system=system)
 
     def checks(self, **filters: Any) -> Any:
-        """Fetch a table of the checks. Each row has a claim, the scored summary (if any) and the answers."""
+        """Fetch a table of the checks."""
         return self._table("checks/", **filters)
 
     def summaries(self, *, system: str | None = None, role: str | None = None) -> Any:
@@ -354,10 +354,9 @@ class Project:
     def leaderboard(self, score: str = "coverage", *, target_words: int | None = None) -> Any:
         """Fetch a table with a row for each system and target length: mean, low and high of the score, n and rank.
 
-        `n` counts the document sets with a value. The call waits until a worker has computed the intervals, which treat
-        document sets (groups of them if the project has groups) as independent. `basis` names the source of the values,
-        as the leaderboard page does. If there is no mean or interval, its cells are empty (NaN in pandas) and `why` has
-        the reason.
+        `n` counts the document sets with a value. While a worker computes the intervals, the call waits (see
+        `patience`). `basis` names the source of the values, as the leaderboard page does. If there is no mean or
+        interval, its cells are empty (NaN in pandas) and `why` has the reason.
         """
         params = {"score": score} | ({} if target_words is None else {"target_words": target_words})
         board = self._ask("GET", "leaderboard/", params=params)
@@ -492,7 +491,7 @@ def _why_empty(found: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _named_rows(before: int) -> Iterator[None]:
-    """Name the refused rows in the message of a refusal; `before` is the number of rows in earlier batches."""
+    """`before` is the number of rows in earlier batches."""
     try:
         yield
     except ApiError as refused:
@@ -544,13 +543,12 @@ def _rows(given: Any) -> list[Mapping[str, Any]]:
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert a row to JSON values without its empty cells. Values of numpy and pandas become plain Python."""
     plain = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in row.items()}
     return {name: value for name, value in plain.items() if not _is_empty(value)}
 
 
 def _is_empty(value: object) -> bool:
-    """Return True for None, NaN, and pandas' NA. Comparing NA gives NA, and `bool` of it raises TypeError."""
+    """NaN differs from itself. Comparing pandas' NA gives NA, and `bool` of it raises TypeError."""
     try:
         return value is None or bool(value != value)
     except TypeError:

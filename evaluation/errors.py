@@ -1,6 +1,6 @@
 """Errors of the library, each with a stable machine-readable `code`.
 
-A missing answer of a judge is not an error: the item is *unscored* (None) and has a reason.
+A missing answer of a judge is not an error: the item is *unscored* (None).
 """
 
 from typing import ClassVar
@@ -49,6 +49,6 @@ class LengthMismatch(EvaluationError):
 
 
 class JudgeError(EvaluationError):
-    """The base class of errors of a judge itself. A single unusable answer raises no error."""
+    """The base class of errors of a judge. A single unusable answer raises no error."""
 
     code: ClassVar[str] = "judge_error"

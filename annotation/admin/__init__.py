@@ -1,4 +1,4 @@
-"""Django's admin: read-only rows for superusers, and disputes for adjudicators on staff."""
+"""Django's admin."""
 
 from annotation.admin import dispute, rows
 

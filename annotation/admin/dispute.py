@@ -1,8 +1,4 @@
-"""Disputes in the admin.
-
-Adjudicators who are staff can decide disputes of their projects in the admin. The service is the same as that of the
-page *Adjudicate*.
-"""
+"""Disputes in the admin."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Read-only rows for superusers.
+"""Rows for superusers.
 
-Answers, scores and judge calls are missing, because the server must record who sees them.
+Answers, scores and judge calls are not among them.
 """
 
 from __future__ import annotations
@@ -56,8 +56,7 @@ else:
     ModelAdmin = admin.ModelAdmin
     JudgeModelForm = forms.ModelForm
 
-# The imported modules register their models in the admin. Remove these models again, because nobody may read or change
-# the secrets of second factors and of linked identities. The assertions keep the imports.
+# The imported modules register their models in the admin. Remove these models again. The assertions keep the imports.
 assert _email_addresses
 assert _second_factors
 assert _identities
@@ -66,7 +65,7 @@ admin.site.unregister((Authenticator, EmailAddress, SocialAccount, SocialApp, So
 
 
 class Rows(ModelAdmin):
-    """Rows are read-only, because only the services log changes and rescore."""
+    """Read-only rows for superusers."""
 
     ordering: ClassVar[tuple[str, ...]] = ("-pk",)
     list_select_related: ClassVar[bool | tuple[str, ...]] = True
@@ -128,7 +127,7 @@ HIDDEN: dict[type[Model], tuple[str, ...]] = {
     Watch: ("anchors", "latest"),
     WatchPeriod: ("values", "asked"),
 }
-"""Columns that are not shown: secrets, answers in imported metadata, and lists of up to a million ids."""
+"""Columns that are not shown."""
 
 for _model, _columns in COLUMNS.items():
     admin.site.register(
@@ -157,7 +156,7 @@ class JudgeForm(JudgeModelForm):
 
 @admin.register(Judge)
 class JudgeAdmin(Rows):
-    """Adds shared judges. The page *Judges* changes judges."""
+    """Lists judges, and adds shared ones."""
 
     form = JudgeForm
     list_display = ("name", "project", "kind", "model", "base_url", "archived_at")

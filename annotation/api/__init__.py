@@ -1,1 +1,1 @@
-"""Parts that all views of the JSON API share."""
+"""Shared parts of the JSON API."""

@@ -1,4 +1,4 @@
-"""The base of all views of the API: authentication, the project in the address, and reading input."""
+"""The base of views of the API: authentication, the project in the address, and reading input."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class CookieAuthentication(SessionAuthentication):
 
 
 class ApiView(GenericAPIView[Any]):
-    """A view for signed-in people. `schema.operation` documents its methods."""
+    """A view, by default for signed-in people. `schema.operation` documents its methods."""
 
     schema = ApiSchema()
     tag: ClassVar[str]
@@ -71,8 +71,7 @@ class ApiView(GenericAPIView[Any]):
     def enter(self, *any_of: Verb) -> Project:
         """Return the project in the address if the caller has one of the verbs.
 
-        Call this method first, because people outside of the project must get no
-        information. Raises the errors of `permissions.project_for`.
+        Call this method first. Raises the errors of `project_for` and `require`.
         """
         project = project_for(self.person, self.kwargs["slug"], Verb.VIEW_PROJECT)
         allowed = verbs_of(roles_in(self.person, project))
@@ -92,10 +91,7 @@ class ApiView(GenericAPIView[Any]):
         return read(shape(data=self.request.data, partial=partial), self.request.data)
 
     def query(self, *shapes: type[serializers.Serializer[Any]]) -> dict[str, Any]:
-        """Read the query parameters with all these serializers. Raises ValidationError, also for unknown parameters.
-
-        Since unknown parameters are refused, no parameter reaches the database by its name.
-        """
+        """Read the query parameters with all these serializers. Raises ValidationError, also for unknown parameters."""
         given = self.request.query_params.dict()
         read: dict[str, Any] = {}
         known = {name for shape in shapes for name in _names(shape())}
@@ -148,7 +144,7 @@ def _refuse_unknown(given: Mapping[str, Any], known: set[str]) -> None:
 
 
 class AnyContent(BaseContentNegotiation):
-    """Content negotiation for files. A file is sent in its own format, whatever the client accepts; errors are JSON."""
+    """Content negotiation for files that ignores the formats that the client accepts."""
 
     def select_parser(self, request: Request, parsers: Iterable[Any]) -> Any:
         return next(iter(parsers))

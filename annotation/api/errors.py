@@ -1,16 +1,16 @@
-"""The error responses of the API, which all have one shape.
+"""The error responses of the API.
 
     {"error": {"code": "newer_verdict", "message": "Somebody answered ...", "field": null, "details": {}}}
 
-400  does not match the schema (`details.fields`); 401  missing or wrong credentials
+400  unreadable, or does not match the schema (`details.fields`); 401  missing or wrong credentials
 403  the person's roles lack the verb (`not_allowed`), or open assessor work forbids it (`blind`)
-404  does not exist for this person; this includes everything outside of their projects
-409  the state has changed meanwhile; `details` has the current state
+404  does not exist for this person
+409  in conflict with the present state; `details` may have more
 412  the file has changed; 416  the file ends before the range
 422  matches the schema, but breaks a rule of the project; `field` names the input
-429  too many attempts; Retry-After gives the pause
+429  too many requests; Retry-After gives the pause
 503  a worker is still computing it (`not_ready`), or the database is unavailable (`database_away`); see Retry-After
-507  the server's disk is full (`no_space`); nothing was saved
+507  the server's disk is full (`no_space`)
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from annotation.core.refusals import (
 AWAY_SECONDS = 5.0
 """The suggested pause if the database is unavailable."""
 FULL = ("disk is full", "No space left")
-"""Error texts of SQLite and PostgreSQL."""
+"""Error texts of SQLite and PostgreSQL for a full disk."""
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class ErrorBody(serializers.Serializer[Any]):
 
 
 class Error(serializers.Serializer[Any]):
-    """The body of every error response."""
+    """The body of an error response."""
 
     error = ErrorBody()
 
@@ -86,7 +86,7 @@ class BadCredentials(exceptions.APIException):
 
 
 def error_of(error: Exception) -> dict[str, Any]:
-    """Build the error body for one item of a response with several results."""
+    """Build the error of one item of a response with several results."""
     return dataclasses.asdict(_fault(error)[1])
 
 

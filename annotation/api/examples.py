@@ -1,4 +1,4 @@
-"""Examples for every request and successful response in the schema, made from the fields' names and types."""
+"""Examples in the OpenAPI schema, made from the fields' names and types."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WORDS: Mapping[str, str] = {
     "message": "Not found.",
     "client": "tab-1",
 }
-"""Example values by field name; other fields get an id or a word."""
+"""Example values by field name."""
 FORMATS: Mapping[str, str] = {
     "date-time": "2026-05-04T09:30:00Z",
     "date": "2026-05-04",
@@ -55,7 +55,7 @@ Schema = Mapping[str, Any]
 
 
 def add_examples(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Add an example of each operation's request and successful response to the schema."""
+    """Add examples to the requests and successful responses of the schema."""
     components = result["components"]["schemas"]
     for media in _bodies(result):
         media["example"] = _made_of(media["schema"], "", components, DEEPEST)

@@ -62,7 +62,7 @@ class FactsField(serializers.Field[Any, Any, Any, Any]):
 
 
 class RowsField(serializers.JSONField):
-    """A list of rows. Each row is read separately, so that an invalid row does not affect the others."""
+    """A list of objects, which are not validated further."""
 
     def __init__(self, most: int, **kwargs: Any) -> None:
         super().__init__(help_text=f"1 to {most:,} rows.", **kwargs)

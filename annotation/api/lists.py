@@ -33,7 +33,7 @@ TYPES: dict[Kind, type] = {Kind.TEXT: str, Kind.COUNT: int, Kind.FLAG: bool}
 class Row(serializers.Serializer[Any]):
     """A row of a list, with its columns and the fields of a subclass.
 
-    If a column is hidden from some people, the context must contain the `viewer`.
+    A column that is hidden from some people is omitted unless the `viewer` in the context may see it.
     """
 
     columns: tuple[Column, ...] = ()

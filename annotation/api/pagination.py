@@ -1,4 +1,4 @@
-"""Pages of the API. Each page names the row after which the next page starts."""
+"""Pages of the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading JSON bodies, and refusing values that cannot be stored or sent back."""
+"""Reading JSON bodies."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
 MOST_LEVELS = 50
-"""The maximum nesting of objects and lists; the API's own bodies need a handful."""
+"""The maximum nesting of objects and lists."""
 TOO_DEEP = f"The JSON is nested more than {MOST_LEVELS} levels deep."
 
 
 class PlainJSONParser(JSONParser):
-    """A JSON parser that refuses values that databases or responses cannot contain.
+    """A JSON parser that refuses nesting beyond MOST_LEVELS, NaN, infinite numbers (1e999), and lone surrogates
+    (U+D800).
 
-    These are nesting beyond MOST_LEVELS, NaN, infinite numbers (1e999), and lone surrogates (U+D800), which not even
-    an error message could contain. The refusal is 400 `parse_error`.
+    The refusal is 400 `parse_error`.
     """
 
     def parse(

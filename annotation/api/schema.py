@@ -25,7 +25,7 @@ UNSAFE = ("POST", "PATCH", "DELETE")
 
 
 class ApiSchema(AutoSchema):
-    """An operation. Its texts come from the method's docstring, its errors from the method and path."""
+    """An operation with the texts of the method's docstring and its possible errors."""
 
     def get_summary(self) -> str:
         return self._paragraphs()[0].rstrip(".")
@@ -145,7 +145,7 @@ class FactsFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-unty
 
 
 class NamedChoiceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
-    """Describes each choice as one component, so that client generators make one type."""
+    """Describes each choice as one component."""
 
     target_class = "annotation.api.fields.NamedChoice"
     match_subclasses = True

@@ -37,7 +37,7 @@ class PerMinute(BaseThrottle):
 
 
 class PerAddress(PerMinute):
-    """Limits requests from one network (see `core.shared.clients`). Forged headers are ignored."""
+    """Limits requests from one network (see `core.shared.clients`)."""
 
     scope = "tokens-address"
     most = 60

@@ -37,9 +37,9 @@ PROGRESS_EVERY = 50
 
 
 def gate(arguments: list[str]) -> int:
-    """Run the command and return its exit code.
+    """Run the command and return its exit code: 0 good, 1 failed, 3 below or worse, 4 cannot tell.
 
-    The codes are 0 good, 1 failed, 2 invalid arguments, 3 below or worse, 4 cannot tell.
+    Invalid arguments end the process with 2.
     """
     parser = gate_parser()
     options = parser.parse_args(arguments)
@@ -197,8 +197,8 @@ def _report(options: Namespace, layout: Layout, judge: Judge, store: FileCallSto
     named = dict.fromkeys([*options.metrics, *options.under, *options.worse])
     metrics = tuple(name for name in named if name not in own) or (() if own else USUAL_METRICS)
     if store is not None:
-        # A document needs one call for its claims, questions and topics. A summary needs up to two calls, and one for
-        # each other text that criteria read.
+        # If texts need not be divided, a document needs one call for its claims, questions and topics, and a summary up
+        # to two, and one for each other text that criteria read.
         beside = len({each.reads for each in options.criteria} - {"summary"})
         most = len({row.text.document for row in (*summaries, *baseline)}) + (2 + beside) * (
             len(summaries) + len(baseline)
@@ -237,10 +237,6 @@ class _Progress:
 
 
 def _output_fault(path: Path | None) -> str:
-    """Return the reason why the report cannot be written to the path; "" if it probably can.
-
-    The command checks this before it pays for calls.
-    """
     if path is None:
         return ""
     if path.is_dir():
@@ -337,8 +333,7 @@ def _of_set(document_id: str, one: SetData) -> Iterator[GateSummary]:
 
 
 def _compared(one: SetData) -> Iterator[tuple[str, int | None, str, str | None]]:
-    # These are the comparisons that an import would make. A summary without a reference has one comparison, with
-    # the name "" and the text None.
+    # A summary without a reference has one comparison, with the name "" and the text None.
     for (system, target), summary in one.summaries.items():
         references = [
             (name, one.author_of(name), one.reference_for(name, target))

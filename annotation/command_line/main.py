@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def usage(program: str = "coverdict") -> str:
-    """List all commands. The server's commands are included only if the server is installed."""
+    """Return the text of `--help`."""
     lines = [
         f"Coverdict judges summaries claim by claim. `{program} COMMAND --help` lists a command's options.",
         "",
@@ -81,7 +81,6 @@ def _refused(message: str, code: int) -> Callable[[list[str]], int]:
 def _django(command: str, rest: list[str]) -> int:
     name_settings(command)
     words = rest if command == "manage" else [command, *rest]
-    # On a single machine, the first command must create the tables.
     makes_tables = command not in {"manage", "migrate"} and not {"-h", "--help"} & set(rest)
     return execute(["coverdict", *words], makes_tables=makes_tables)
 

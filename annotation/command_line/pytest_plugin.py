@@ -24,7 +24,9 @@ def coverdict_judge() -> Judge:
 
 @pytest.fixture
 def assert_summary(coverdict_judge: Judge) -> Callable[..., SummaryEvaluation]:
-    """Return a function for tests: `assert_summary(document, summary, coverage=.7)` fails if a score is lower."""
+    """Return a function for tests: `assert_summary(document, summary, coverage=.7)` fails if a score is lower or
+    missing.
+    """
     from evaluation.gate import assert_summary as assert_one  # noqa: PLC0415
 
     return partial(assert_one, judge=coverdict_judge)

@@ -1,4 +1,4 @@
-"""The Celery app of workers, of the scheduler, and of all processes that queue work."""
+"""The Celery app of workers and of processes that queue work."""
 
 import gc
 import tempfile
@@ -63,7 +63,7 @@ def receive_on_the_queues_file_system(conf: Any = None, **_: Any) -> None:
 
 @worker_ready.connect
 def collect_seldom(**_: Any) -> None:
-    """Exclude the loaded program from garbage collection, and collect less often, to save time and memory."""
+    """Exclude the loaded program from garbage collection, and collect less often."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
@@ -73,8 +73,7 @@ def collect_seldom(**_: Any) -> None:
 def outlive_the_broker(conf: Any = None, **_: Any) -> None:
     """Keep a worker alive if Redis becomes unavailable.
 
-    Otherwise its attempt to return messages to the queue would end the worker. No work is lost without this attempt,
-    because workers also look for jobs in the database.
+    Otherwise its attempt to return messages to the queue would end the worker.
     """
     if conf is not None and str(conf.broker_url).startswith("redis"):
         from kombu.transport.redis import Channel  # noqa: PLC0415 - it imports the client of Redis

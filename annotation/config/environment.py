@@ -15,7 +15,7 @@ SQLITE_OPTIONS: dict[str, Any] = {
     # IMMEDIATE takes the write lock at BEGIN, so that a second writer waits instead of failing later.
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
-    # Each thread has a connection with its own page cache of at most 8 MB, so that memory stays flat as data grows.
+    # Each connection has a page cache of at most 8 MB.
     "init_command": (
         "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;PRAGMA cache_size=-8192;PRAGMA temp_store=MEMORY"
     ),
@@ -26,9 +26,9 @@ FILESYSTEM_POLL_SECONDS = 0.1
 BROKER_SOCKET_SECONDS = 30
 REDIS = ("redis://", "rediss://")
 CACHE_SECONDS = 0.5
-"""The longest wait in seconds for an unresponsive cache."""
+"""The time limit in seconds for connecting to the cache and for its answers."""
 MOST_CACHED = 20_000
-"""Above this number of counters, expired ones are deleted."""
+"""`MAX_ENTRIES` of the cache in the database."""
 
 SHORTEST_TOKEN = 20
 MOST_IN_MEMORY = 2 * 1024**2
@@ -47,18 +47,17 @@ NOT_FOR_JUDGES = (
     "SENTRY_DSN",
     "OIDC_CLIENT_SECRET",
 )
-"""Secrets of the installation that must not be sent to a judge as its key."""
+"""Variables that must not be sent to a judge as its key."""
 
 
 def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = True) -> dict[str, Any]:
     """Build Django's settings for the database that a URL names.
 
-    SQLite gets write-ahead logging and immediate transactions. Threads keep their connections to SQLite, because
-    closing the last one would write the whole log back after every request.
+    SQLite gets write-ahead logging and immediate transactions. Threads keep their connections to SQLite.
 
     A PostgreSQL host may be a socket folder, written `postgres://user@%2Frun%2Fpostgresql/name` as in libpq. A
     connection to PostgreSQL stays open for `keep_seconds`. Behind a pooler in transaction mode, `server_side_cursors`
-    must be False. Then there are no prepared statements either, because such a pooler does not support them.
+    must be False. Then there are no prepared statements either.
     """
     config: dict[str, Any] = dict(environ.Env.db_url_config(url))
     options = dict(config.get("OPTIONS") or {})
@@ -69,8 +68,7 @@ def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = Tru
         "HOST": unquote(str(config.get("HOST") or "")),
         "OPTIONS": {
             "connect_timeout": POSTGRESQL_CONNECT_SECONDS,
-            # Planning a statement often takes longer than running it, so PostgreSQL keeps the plans of a connection. A
-            # pooler that exchanges connections would lose prepared statements.
+            # A pooler that exchanges connections would lose prepared statements.
             "server_side_binding": server_side_cursors,
             "prepare_threshold": USES_BEFORE_PREPARED if server_side_cursors else None,
             **options,
@@ -99,8 +97,8 @@ def broker_options(url: str, queue_folder: Path) -> dict[str, Any]:
 def caches(url: str, *, broker: str, database: dict[str, Any]) -> dict[str, Any]:
     """Build Django's cache settings: the Redis at `url`, or the broker's Redis, or a table of the database.
 
-    With SQLite, each process has a cache in memory, because a counter in the database would wait for writers. Raises
-    ImproperlyConfigured if `url` is not a Redis address.
+    Without Redis, SQLite has a cache in the memory of each process. Raises ImproperlyConfigured if `url` is not a Redis
+    address.
     """
     if url and not url.startswith(REDIS):
         raise ImproperlyConfigured("CACHE_URL names no Redis. Write redis://host:6379/1.")
@@ -207,7 +205,7 @@ def mail(url: str, sender: str) -> dict[str, Any]:
     try:
         config: dict[str, Any] = dict(environ.Env.email_url_config(url))
     except (ImproperlyConfigured, ValueError):
-        # Do not quote the URL, because it contains a password.
+        # Do not quote the URL, because it may contain a password.
         raise ImproperlyConfigured(
             "EMAIL_URL names no mail server. Write smtp+tls://user:password@host:587."
         ) from None
@@ -217,7 +215,8 @@ def mail(url: str, sender: str) -> dict[str, Any]:
 def single_sign_on(issuer: str, client_id: str, client_secret: str, name: str) -> dict[str, Any]:
     """Build django-allauth's settings for an OpenID Connect provider; empty if no provider is configured.
 
-    Raises ImproperlyConfigured if values are missing or the issuer uses plain HTTP.
+    Raises ImproperlyConfigured if values are missing, or if the issuer is no https:// address (http:// of this machine
+    is allowed).
     """
     named = {"OIDC_ISSUER": issuer, "OIDC_CLIENT_ID": client_id, "OIDC_CLIENT_SECRET": client_secret}
     missing = [name for name, value in named.items() if not value]
@@ -238,7 +237,8 @@ def single_sign_on(issuer: str, client_id: str, client_secret: str, name: str) -
 
 
 def new_accounts(entries: list[str]) -> list[str]:
-    """Check the rules for new accounts by single sign-on. A rule is the word "invited" or an e-mail domain.
+    """Return the rules for new accounts by single sign-on, in lower case. A rule is the word "invited" or an e-mail
+    domain.
 
     Raises ImproperlyConfigured for any other rule.
     """
@@ -252,10 +252,8 @@ def new_accounts(entries: list[str]) -> list[str]:
 
 
 def judge_urls(entries: list[str]) -> list[str]:
-    """Check the base URLs that judges may call. Raises ImproperlyConfigured for a URL that would match nothing.
-
-    `:*` allows every port of this machine and is refused for other hosts. The message has the position of the URL and
-    not the URL, which may contain a password.
+    """Return the base URLs that judges may call. Raises ImproperlyConfigured for an invalid one. `:*` allows every port
+    of this machine and is refused for other hosts. The message has the position of the URL.
     """
     from evaluation.judging.openai import ANY_PORT, base_url_fault  # noqa: PLC0415 - commands need no judge
 
@@ -273,8 +271,7 @@ def judge_keys(entries: list[str]) -> dict[str, list[str]]:
     """Parse the entries that bind environment variables to base URLs: a key is sent only to the URLs of its variable.
 
     An entry is "OPENAI_API_KEY=https://api.openai.com/v1"; a variable may have several entries. Raises
-    ImproperlyConfigured for an invalid entry and for a secret of the installation; the message has only the name of
-    the variable.
+    ImproperlyConfigured for an invalid entry and for a secret in `NOT_FOR_JUDGES`.
     """
     from evaluation.judging.openai import base_url_fault  # noqa: PLC0415 - as above
 

@@ -1,7 +1,6 @@
-"""Reports of errors to Sentry or a compatible service, if the operator sets a DSN. They contain no texts of people.
+"""Reports of errors to Sentry or a compatible service, if the operator sets a DSN.
 
-Messages, local variables and bodies may contain texts, names or keys. So a report has only allowed parts: the error,
-its place in the code, the request, the run and the job.
+Messages, local variables and bodies may contain texts, names or keys, so a report has only allowed parts.
 """
 
 from __future__ import annotations
@@ -52,13 +51,13 @@ def report_errors(dsn: str, *, environment: str) -> None:
 
 
 def without_texts(event: Event, hint: Hint) -> Event:
-    """Rebuild a report from parts that contain no texts of people."""
+    """Return the allowed parts of a report."""
     known: dict[str, Any] = dict(event)
     report: dict[str, Any] = {name: known[name] for name in REPORTED if name in known}
     raised = (known.get("exception") or {}).get("values") or ()
     report["exception"] = {"values": [_raised(each) for each in raised]}
     if not raised:
-        # Use the message as it is written in the code, without the inserted values.
+        # Use the message without its arguments.
         report["logentry"] = {"message": str((known.get("logentry") or {}).get("message", ""))}
     bound = structlog.contextvars.get_contextvars()
     report["tags"] = {name: str(bound[name]) for name in CONTEXT if name in bound}

@@ -1,7 +1,4 @@
-"""Responses to requests that failed with an exception: a page, notice, JSON, API error or text.
-
-The code makes no queries, because the database may be the cause of the failure.
-"""
+"""Responses to requests that failed with an exception: a page, notice, JSON, API error or text."""
 
 from __future__ import annotations
 

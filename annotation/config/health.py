@@ -1,4 +1,4 @@
-"""Health checks. `healthz` checks the process, `readyz` also the parts that it needs to serve pages."""
+"""Health checks of the process and of the parts that it needs."""
 
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -14,10 +14,7 @@ from annotation.watching.queries import files_fault, missing_migrations
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 as long as the process lives. Supervisors call this address.
-
-    The database is ignored, because a restart of this process could not repair it.
-    """
+    """Answer 200 without looking at the database."""
     return HttpResponse("ok", content_type="text/plain")
 
 
@@ -26,8 +23,8 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> JsonResponse:
     """Answer 200 if pages can be served, 503 if the database fails or lacks a migration.
 
-    The JSON has "ok" or the fault of each part: database, migrations, broker, worker, files. A fault
-    that only delays work is a warning, because taking the server out of service would not help.
+    The JSON has "ok", the fault or "unknown" for each part: database, migrations, broker, worker, files. Faults of the
+    last three are only warnings.
     """
     parts = _parts()
     ready = parts["database"] == parts["migrations"] == "ok"

@@ -1,4 +1,4 @@
-"""Logging for the standard library and structlog: plain lines for people, JSON lines for machines."""
+"""Logging for the standard library and structlog."""
 
 import logging
 from typing import Any
@@ -16,7 +16,7 @@ SHARED: list[structlog.typing.Processor] = [
 
 
 def as_warning(record: logging.LogRecord) -> bool:
-    """A log filter that turns an error from a malformed request into a one-line warning."""
+    """A log filter that turns a record into a warning without a traceback."""
     record.levelno, record.levelname, record.exc_info = logging.WARNING, "WARNING", None
     return True
 
@@ -33,8 +33,8 @@ def without_address(record: logging.LogRecord) -> bool:
 
 
 def plain(level: str) -> dict[str, Any]:
-    """Build Django's LOGGING for a terminal, with one readable line per event of at least this level."""
-    # Use plain tracebacks. The default prints local variables, which may include a judge's key.
+    """Build Django's LOGGING for a terminal, for events of at least this level."""
+    # Use plain tracebacks. The default may print local variables, such as a judge's key.
     console = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
     return _logging(level, [console])
 
@@ -82,14 +82,14 @@ def _logging(level: str, rendering: list[structlog.typing.Processor]) -> dict[st
             # Remove Django's default handlers, which would print the same event twice.
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.server": {"handlers": [], "level": level, "propagate": True},
-            # Django logs requests with a numeric address or an invented host name as errors with a traceback. Log a
-            # warning instead.
+            # Django logs requests with a host name that is not allowed as errors with a traceback. Log a warning
+            # instead.
             "django.security.DisallowedHost": {"filters": ["as warning"]},
             # Hide the INFO level of httpx2, which logs every request's address: a judge's address may contain a
             # secret.
             "httpx2": {"level": "WARNING"},
             "openai": {"level": "WARNING"},
-            # Hide the start-up banner of axes. Messages of axes about locks are warnings, so they stay.
+            # Hide the start-up banner of axes.
             "axes": {"level": "WARNING"},
         },
     }

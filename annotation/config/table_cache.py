@@ -28,7 +28,7 @@ class TableCache(DatabaseCache):
         row = known.select_for_update(no_key=True).first()
         if row is None:
             raise ValueError(f"Nothing is counted under {key!r}.")
-        # Unpickling is safe, because only this class and Django write the table, as with Django's own cache.
+        # Django's own cache unpickles values of this table, too.
         number = int(pickle.loads(base64.b64decode(row.value))) + delta  # noqa: S301
         row.value = base64.b64encode(pickle.dumps(number, self.pickle_protocol)).decode("latin1")
         row.save(update_fields=["value"])

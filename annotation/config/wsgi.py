@@ -13,7 +13,7 @@ name_settings(otherwise=PRODUCTION)
 
 
 def require_static_files() -> None:
-    """Refuse to start if the manifest of static files is missing, because every page would fail."""
+    """Refuse to start if the manifest of static files is missing."""
     # Only storages with a manifest have this method.
     if getattr(staticfiles_storage, "read_manifest", lambda: "")() is None:
         raise SystemExit(

@@ -47,10 +47,7 @@ DESCRIPTION = (
 
 
 def begin_harbour(by: User | None) -> Project:
-    """Create the project with people, texts and closed assignments, but without verdicts.
-
-    Rows that exist already stay unchanged.
-    """
+    """Create the project with people, texts and assignments, but without verdicts."""
     project = Project.objects.filter(slug=SLUG).first()
     if project is None:
         project = create_project(slug=SLUG, name=NAME, description=DESCRIPTION, by=by)
@@ -75,15 +72,12 @@ def begin_harbour(by: User | None) -> Project:
 
 
 def is_harbour_answered(project: Project) -> bool:
-    """Return True if reviewers have answered, which is the last step of making the project."""
+    """Return True if the project has a verdict of a reviewer."""
     return Verdict.objects.filter(role=Verdict.Role.REVIEWER, check_row__project=project).exists()
 
 
 def answer_harbour(project: Project) -> None:
-    """Add the reviewers' verdicts after the project's claims have been judged.
-
-    Existing answers stay unchanged.
-    """
+    """Add the reviewers' verdicts to matching checks that they have not answered."""
     for wanted in _judgments()["overrides"]:
         reviewer = user_of(PEOPLE[wanted.get("by", CLEO.username)])
         for check in _matching_checks(project, wanted, reviewer):

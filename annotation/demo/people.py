@@ -1,4 +1,4 @@
-"""The people of the sample project. In the demo everybody can sign in as one of them; elsewhere nobody can."""
+"""The people of the sample project."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annotation.models import Membership, Project, Role
 
 @dataclass(frozen=True, slots=True)
 class DemoPerson:
-    """A person with one-click sign-in in the demo."""
+    """A person of the sample project."""
 
     username: str
     first_name: str
@@ -50,5 +50,5 @@ def user_of(person: DemoPerson) -> User:
 
 
 def _username(person: DemoPerson) -> str:
-    # The prefix keeps a sample account from having the same name as a real account.
+    # Outside of the demo, a prefix tells sample accounts from other accounts.
     return person.username if settings.DEMO_SIGN_IN else f"sample-{person.username}"

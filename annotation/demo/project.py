@@ -31,7 +31,9 @@ ADDED = "add sample project"
 
 
 def sample_for(person: User) -> Project | None:
-    """Return the sample project or None. Raises NotAllowed if the person may not create projects."""
+    """Return the project with the sample's slug; None if there is none. Raises NotAllowed if the person may not create
+    projects.
+    """
     if not may_create_projects(person):
         raise NotAllowed("The sample project is for people who may make projects here.")
     return Project.objects.filter(slug=SLUG).first()
@@ -40,8 +42,8 @@ def sample_for(person: User) -> Project | None:
 def ask_for_sample(*, by: User) -> None:
     """Ask a worker to add the sample project with `by` as owner.
 
-    Raises the errors of `sample_for`, and Conflict if the project exists (code `slug_taken`) or no worker runs
-    (`no_worker`).
+    Raises the errors of `sample_for`, and Conflict if a complete sample or another project has the slug (code
+    `slug_taken`) or no worker can be asked (`no_worker`).
     """
     _require_absent(sample_for(by))
     if not (is_worker_alive() and hint(ADD_SAMPLE, kwargs={"by_id": by.pk}, waits="the sample project")):
@@ -57,11 +59,10 @@ def _require_absent(there: Project | None) -> None:
 
 
 def add_sample_project(*, by: User | None) -> Project:
-    """Create the complete sample project with `by` as an owner, which takes some seconds.
+    """Create the complete sample project with `by` as an owner, or complete it.
 
-    Workers judge the project with the lexical judge; without workers, this process does. An interrupted call can be
-    repeated. Raises Conflict with code `slug_taken` if another project has the slug, and with code `busy` if judging
-    takes too long.
+    Workers judge the project with the lexical judge; without workers, this process does. Raises Conflict with code
+    `slug_taken` if a complete sample or another project has the slug, and with code `busy` if judging takes too long.
     """
     _require_absent(Project.objects.filter(slug=SLUG).first())
     project = begin_sample_project(by=by)
@@ -78,9 +79,9 @@ def add_sample_project(*, by: User | None) -> Project:
 
 
 def begin_sample_project(*, by: User | None) -> Project:
-    """Create the project with people, texts and a waiting run. Parts that exist already stay unchanged.
+    """Create the missing parts of the project with people, texts and a run.
 
-    Raises Conflict (code `slug_taken`) if another project has the slug.
+    Raises Conflict (code `slug_taken`) if another project has the slug, unless it has a verdict of a reviewer.
     """
     there = Project.objects.filter(slug=SLUG).first()
     if there is not None and is_harbour_answered(there):
@@ -98,7 +99,7 @@ def remove_sample_project(*, project: Project, by: User | None) -> None:
     """Remove the sample project with all its rows, including its log. Accounts remain.
 
     Raises Conflict if the project is not a sample (code `no_sample`) and during a run (`busy`). Raises the errors of
-    `require`: only owners may remove a sample.
+    `require` for the verb `MANAGE_MEMBERS`.
     """
     require(by, project, Verb.MANAGE_MEMBERS)
     if not is_sample(project):
@@ -115,8 +116,5 @@ def remove_sample_project(*, project: Project, by: User | None) -> None:
 
 
 def is_sample(project: Project) -> bool:
-    """Return True if the program created the project as the sample.
-
-    The name is not enough, because a person may use it for another project.
-    """
+    """Return True if the log says that the project was added as the sample."""
     return Event.objects.filter(project=project, verb=ADDED).exists()

@@ -1,7 +1,4 @@
-"""Rendering pages of `docs/` as HTML.
-
-The same files also work on a code host, because links between them lead to `name.md`.
-"""
+"""Rendering pages of `docs/` as HTML."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ FILE_TYPES = {
     ".csv": "text/csv; charset=utf-8",
     ".ipynb": "application/x-ipynb+json",
 }
-"""The other files of `docs/` that are served."""
+"""The types of other files of `docs/` that are served."""
 
 _FILE_NAME = re.compile(r"[a-z0-9][a-z0-9-]*\.[a-z]+")
 _PAGE_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
@@ -42,7 +39,7 @@ _PAGE_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of a page. `anchor` is the id that code hosts give it."""
+    """A heading of a page. `anchor` is its id."""
 
     anchor: str
     text: str
@@ -50,7 +47,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class HelpPage:
-    """A rendered page. `headings` has the headings of the second level, in order. `html` begins with the page's h1."""
+    """A rendered page. `headings` has the headings of the second level, in order."""
 
     title: str
     html: SafeString
@@ -63,7 +60,7 @@ def docs_folder() -> Path:
 
 
 def help_page(name: str) -> HelpPage | None:
-    """Render the page `docs/<name>.md`; None if there is no such page. The result is cached until the file changes."""
+    """Render the page `docs/<name>.md`; None if there is no such page."""
     if name != INDEX and not _PAGE_NAME.fullmatch(name):
         return None
     path = docs_folder() / f"{name}.md"
@@ -73,7 +70,7 @@ def help_page(name: str) -> HelpPage | None:
 
 
 def help_file(name: str) -> Path | None:
-    """Find a picture or example in `docs/`; None for files that are not served."""
+    """Return the path of a file in `docs/`; None for files that are not served."""
     path = docs_folder() / name
     is_served = bool(_FILE_NAME.fullmatch(name)) and path.suffix in FILE_TYPES and path.is_file()
     return path if is_served else None
@@ -155,7 +152,7 @@ def _code(
 def _picture(
     renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: dict[str, Any]
 ) -> str:
-    """Render a picture, with its dark version if there is one. Lazy loading keeps the hidden one from being fetched."""
+    """Render a picture, with its dark version if there is one."""
     by_day = tokens[index]
     by_day.attrSet("loading", "lazy")
     stem, _, ending = str(by_day.attrGet("src")).rpartition(".")

@@ -1,4 +1,4 @@
-"""The help pages, which everybody may read, because they contain nothing about projects or people."""
+"""The help pages, which everybody may read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def help_text(request: HttpRequest, name: str) -> HttpResponse:
 @require_safe
 @cache_control(max_age=FILES_KEPT_S)
 def help_attachment(request: HttpRequest, name: str) -> FileResponse:
-    """Serve a picture of a page, or download another file."""
+    """Send a picture for a page, or another file as a download."""
     path = help_file(name)
     if path is None:
         raise Http404

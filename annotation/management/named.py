@@ -10,7 +10,7 @@ from annotation.operator_commands import as_typed
 
 
 def project_named(slug: str) -> Project:
-    """Return the project with this slug. Raises CommandError, which lists the known slugs."""
+    """Return the project with this slug. Raises CommandError, which lists up to 20 slugs."""
     project = Project.objects.select_related("deciding_judge").filter(slug=slug).first()
     if project is not None:
         return project

@@ -1,4 +1,4 @@
-"""The message with a setup link, which a server without accounts prints."""
+"""The message with a setup link."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ def own_address() -> str:
 def setup_words(address: str, *, asked: bool = False) -> str:
     """Write the message with a new link for creating an administrator; "" if there is an administrator.
 
-    Unless `asked` is True, the result is "" also if there is any account, because the demo has accounts but no
-    administrator.
+    Unless `asked` is True, the result is "" also if there is any account.
     """
     secret = None if User.objects.exists() and not asked else issue_setup_link()
     if secret is None:

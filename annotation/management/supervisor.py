@@ -85,7 +85,7 @@ def run_here(command: Sequence[str]) -> None:
 
 @dataclass
 class Child:
-    """A process that is restarted whenever it ends."""
+    """A process that `look` restarts if it has ended."""
 
     name: str
     begin: Callable[[], Process]
@@ -99,7 +99,7 @@ class Child:
         self.started_at = time.monotonic()
 
     def look(self, say: Callable[[str], None]) -> None:
-        """Restart the process if it has ended: at once the first time, then after growing pauses."""
+        """Restart the process if it has ended; repeated quick ends make the pause longer."""
         if self.process is None:
             if time.monotonic() >= self.start_again_at:
                 self.start()
@@ -131,7 +131,7 @@ class Child:
 
 @dataclass
 class Supervisor:
-    """Child processes and an optional periodic task `chore`, which end at SIGINT or SIGTERM.
+    """Child processes and an optional periodic task `chore`, until SIGINT or SIGTERM.
 
     Use it in a with statement, which stops all children at its end.
     """
@@ -178,7 +178,7 @@ class Supervisor:
         return False
 
     def have_done(self, work: Callable[[], object], *, seconds: float) -> bool:
-        """Run the work in a fork, which releases its memory, and keep the children running meanwhile.
+        """Run the work in a fork, and keep the children running meanwhile.
 
         Returns True if the work succeeded; False if it failed, after a signal, or after `seconds`.
         """

@@ -22,7 +22,7 @@ def answers() -> tuple[tuple[str, str, str], ...]:
 _SELECTED = SafeString(" selected")
 
 REMEMBERED = 64
-"""The number of cached option lists; the same few lists appear with every claim."""
+"""The number of cached option lists."""
 
 
 @register.simple_tag

@@ -1,4 +1,4 @@
-"""The steps to a first judged run, which the pages of these steps show."""
+"""The steps to a first judged run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ register = template.Library()
 class Guide(NamedTuple):
     """The steps, and the first open step, which is None if no step or the step of the current page is open.
 
-    People who cannot take the steps get no steps.
+    `guide_steps` says when there are none.
     """
 
     steps: list[GuideStep]

@@ -57,7 +57,7 @@ def points(value: float | None) -> str:
 def between(low: float, high: float, unit: str = "%") -> str:
     """Format the bounds of a share, or of a difference of shares: "46–85 %", "−2 to 14 points".
 
-    Bounds of a score that a project scales above 1 have two decimals.
+    If `high` rounds to more than 100 %, both bounds have two decimals.
     """
     dash = "–" if unit == "%" else " to "
     if unit == "%" and round(100 * high) > 100:
@@ -127,9 +127,9 @@ def mean(average: Average, n: int) -> SafeString:
 
 @register.filter
 def percent(value: float | None) -> str:
-    """Format a share in whole percent. Only exact 0 and 1 are shown as 0 % and 100 %.
+    """Format a share in whole percent; a missing share is a dash.
 
-    A score that a project scales above 1 has two decimals.
+    A share between 0 and 1 is never shown as 0 % or 100 %. A number that rounds to more than 100 % has two decimals.
     """
     if value is None:
         return NOTHING
@@ -141,7 +141,7 @@ def percent(value: float | None) -> str:
 
 @register.filter
 def sign(label: str | None) -> str:
-    """Return the sign of a label, so that labels differ by more than their colour."""
+    """Return the sign of a label; "·" for None."""
     return SIGNS[Label(label)] if label in Label.values else "·"
 
 
@@ -185,7 +185,7 @@ def in_words(name: str) -> str:
 def as_words(value: object) -> object:
     """Write a value of a log entry as text: "a.csv, b.csv" for a list, "claims 2, checks 4" for an object.
 
-    A public id becomes "", because readers cannot use it; CSV and JSON contain it.
+    A public id becomes "".
     """
     if isinstance(value, str) and _PUBLIC_ID.fullmatch(value):
         return ""

@@ -1,4 +1,4 @@
-"""Template tags for the group letters of a ranking, and filters for the numbers in its tables."""
+"""Template tags for the group letters of a ranking."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ register = template.Library()
 
 @register.simple_tag
 def alike(places: Mapping[str, Place], system: str) -> SafeString:
-    """Render the system's letters, each in its group's column, so that a group forms a line down the table."""
+    """Render the system's letters, each in its group's column; a dash for a system without a place."""
     place = places.get(system)
     if place is None:
         return format_html('<span class="muted">{}</span>', "–")

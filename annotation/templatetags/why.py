@@ -1,4 +1,4 @@
-"""Scores as links to their explanation."""
+"""Scores as links."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ NEEDS_TARGET = ("brevity", "composite_2_3", "composite_custom")
 
 @register.simple_tag(takes_context=True)
 def why(context: dict[str, Any], row: Score, column: str) -> SafeString:
-    """Render a summary's score, linked to its explanation. A missing score is a dash."""
+    """Render a summary's score, linked to its explanation. A missing score is a dash, which may be linked to the
+    settings.
+    """
     value: float | None = getattr(row, column)
     if value is None:
         return _blank(context, column, row.summary.target_words)
@@ -33,10 +35,7 @@ def why(context: dict[str, Any], row: Score, column: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def why_mean(context: dict[str, Any], row: SystemRow, column: str, n: int = 0) -> SafeString:
-    """Render a system's mean, linked to the system's page with its lowest summaries first.
-
-    If the mean's number of document sets differs from `n`, the number is shown.
-    """
+    """Render a system's mean, linked to the system's page."""
     average = row.scores[column]
     if average.mean is None:
         return _blank(context, column, context["table"].target_words)

@@ -1,1 +1,1 @@
-"""Parts that all pages share."""
+"""Shared parts of pages."""

@@ -1,4 +1,4 @@
-"""Refusing unreadable forms and addresses before any view or the CSRF check reads them."""
+"""Refusing unreadable forms and addresses."""
 
 from __future__ import annotations
 
@@ -76,5 +76,5 @@ def _fault_of_form(request: HttpRequest) -> Refusal | None:
 
 
 def _holds_nul(given: QueryDict) -> bool:
-    # Databases can neither store nor search NUL.
+    # PostgreSQL can neither store nor search NUL.
     return any("\0" in value for _, values in given.lists() for value in values)

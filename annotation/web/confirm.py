@@ -1,4 +1,4 @@
-"""A confirmation page, which shows the consequences of an action before it happens."""
+"""A confirmation page."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Responses with a page or a fragment.
-
-One view and one context serve both, because the template of the page includes the template of the fragment.
-"""
+"""Responses with a page or a fragment."""
 
 from __future__ import annotations
 

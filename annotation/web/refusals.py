@@ -62,7 +62,7 @@ HEADINGS = {
 }
 
 NOTICES = "#notices"
-"""The part of a page that shows refusals, so that the rest of the page keeps the person's input."""
+"""The part of a page that shows refusals."""
 
 
 def status_of(refusal: Refusal) -> int:
@@ -94,7 +94,7 @@ def to_notices(response: HttpResponse) -> HttpResponse:
 
 
 def sign_in_first(request: HttpRequest) -> HttpResponse:
-    """Redirect to the sign-in page. htmx gets 401 and a notice instead, so that nothing typed is lost."""
+    """Redirect to the sign-in page. htmx gets 401 and a notice instead."""
     after = request.get_full_path() if request.method in ("GET", "HEAD") else page_before(request)
     if wants_fragment(request):
         return to_notices(render(request, "_signed_out.html", {"after": after}, status=401))
@@ -102,7 +102,7 @@ def sign_in_first(request: HttpRequest) -> HttpResponse:
 
 
 def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Respond to a form without a valid CSRF token. For htmx, a missing session gets the notice to sign in."""
+    """Respond to a form without a valid CSRF token. If nobody is signed in, htmx gets the notice to sign in."""
     if wants_fragment(request) and not request.user.is_authenticated:
         return sign_in_first(request)
     return csrf_failure(request, reason)

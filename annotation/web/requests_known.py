@@ -1,4 +1,4 @@
-"""An id and a line in the log for every request."""
+"""An id for each request, and a line in the log."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ logger = structlog.get_logger(__name__)
 
 
 class KnownRequests:
-    """The outermost middleware, which sees the final response.
+    """Middleware that logs each request with an id.
 
-    All log lines of the request, and of the jobs that it creates, have the id of the request. The log has the route
-    and the project but not the address, which may contain the secret of a link.
+    The log has the route and the project but not the address, which may contain the secret of a link.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

@@ -103,7 +103,7 @@ class Room:
 
     @property
     def guidelines(self) -> InForce | None:
-        """Return the current guidelines. They are loaded on use, so that pages without guidelines make no query."""
+        """Return the current guidelines; None if there are none."""
         return in_force(self.project)
 
     @property
@@ -113,7 +113,9 @@ class Room:
 
 
 def enter(request: Request, slug: str, verb: Verb, *, here: str) -> Room:
-    """Return the project with this slug if the person may carry out the verb. Raises the errors of `project_for`."""
+    """Return the room of the project with this slug if the person may carry out the verb. Raises the errors of
+    `project_for`.
+    """
     project, verbs = project_and_verbs(request.user, slug, verb)
     return Room(project=project, verbs=verbs, here=here)
 

@@ -1,4 +1,4 @@
-"""Decorators for all views: methods, sign-in, refusals, headers."""
+"""Decorators for views."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def screen(
 def json_screen(
     view: Callable[Concatenate[Request, Arguments], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, Arguments], HttpResponse]:
-    """Make a view for POST requests of our own scripts. It never redirects, and its refusals are JSON too.
+    """Make a view for POST requests of our own scripts. Refusals are JSON.
 
     The attribute `speaks_json` of the view makes the error handler respond in JSON.
     """

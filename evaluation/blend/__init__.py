@@ -1,4 +1,4 @@
-"""The blend: scores of a summary from all answers of judges and people."""
+"""The blend: scores of a summary from answers of judges and people."""
 
 from evaluation._signature import VERSION, signature
 from evaluation.blend._impacts import flip_impacts

@@ -1,4 +1,4 @@
-"""The impact of a check: the largest change of coverage that another answer to the check could cause."""
+"""The impact of a check: how far another answer to it can move the coverage of a summary."""
 
 from evaluation.blend._score import (
     DEFAULT_RULES,
@@ -14,13 +14,14 @@ from evaluation.blend._score import (
 def flip_impacts(
     summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES, *, result: SummaryScore | None = None
 ) -> dict[str, float]:
-    """Compute for each claim the largest change of the summary's coverage that another answer could make.
+    """Compute for each claim how far another answer to it can move the summary's coverage.
 
-    The keys are the ids of the references' claims, or of the documents' claims without a reference; the values are in
-    [0, 1]. The impact is 0 if an adjudicator, a rule, or percents with the blend `human_first` decide the claim's unit.
-    The summary's own claims are omitted, because they change only alignment. `result` is the summary's score, if the
-    caller has it already.
-    Example: the only claim of one unit out of four equal ones has the impact 0.25.
+    The keys are the ids of the references' claims, or of the documents' claims without a reference. The impact is 0 if
+    an adjudicated percent, or percents with the blend `human_first`, decide the claim's unit. The summary's own claims
+    are omitted. `result` is the summary's score, if the caller has it already. Whether enough claims are scored
+    (`ScoreRules.least_scored`) is ignored.
+
+    Example: the only claim of one of four equal units, all scored, has the impact 0.25.
     """
     result = score(summary, rules) if result is None else result
     with_value = sum(comparison.coverage is not None for comparison in result.comparisons)
@@ -43,10 +44,7 @@ def flip_impacts(
 def _effect(
     comparison: ComparisonScore, weights: float, unit: UnitCoverage, *, is_scored: bool, rules: ScoreRules
 ) -> float:
-    """Compute the largest change of one comparison's coverage that another answer in this unit could make.
-
-    `weights` is the sum of the weights of the comparison's units with a value.
-    """
+    """`weights` is the sum of the weights of the comparison's units with a value."""
     if unit.source in ("adjudicated", "rule") or (
         unit.source == "assessors" and rules.blend == "human_first"
     ):

@@ -1,6 +1,4 @@
-"""The blend: scores of a summary from all answers of judges and people.
-
-All functions are pure: the same rows give the same scores, in any order.
+"""The blend: scores of a summary from answers of judges and people.
 
 The final verdict of a check is the adjudicator's. Without one it is the reviewer's, then the rule's (an empty summary
 expresses nothing), then the deciding judge's.
@@ -51,7 +49,7 @@ DOCUMENT_COMPARISON = "document"
 
 @dataclass(frozen=True, slots=True)
 class ScoredClaim:
-    """A claim with the latest answer of each source to its check; None if a source has not answered.
+    """A claim with the answer of each source to its check; None without an answer.
 
     `rule` is an answer that needs no judge: "no" for every claim that is checked against an empty summary.
     Raises InvalidLabel.
@@ -95,7 +93,7 @@ class ScoredClaim:
 
 @dataclass(frozen=True, slots=True)
 class ScoredUnit:
-    """A reference unit with all its answers. Without a reference, each claim is a unit.
+    """A reference unit with its answers. Without a reference, each claim is a unit.
 
     `percents` are the coverage judgments that assessors submitted, 0 to 100.
     Raises InvalidPercent, InvalidWeight.
@@ -125,14 +123,13 @@ class ScoredComparison:
 
 @dataclass(frozen=True, slots=True)
 class ScoredSummary:
-    """All answers, measures and options that the scores of one summary depend on.
+    """The answers and measures that the scores of one summary depend on.
 
     - `comparisons` has one entry per reference. Without a reference, `document_claims` replace it.
     - `summary_claims` are the summary's own claims, checked against the source.
-    - `claims_extracted` is False before claims are extracted, when missing claims have no
-      meaning.
+    - `claims_extracted` is False before claims are extracted; a comparison without claims has no claim coverage then.
     - `questions_asked` is True if closed questions were asked, even if `question_coverage` is None.
-    - `questions_scored` has two numbers: the scored questions, and all questions that count.
+    - `questions_scored` has the two numbers of `scored_pairs`.
     - `summary_length` and `target` are in the project's length unit.
 
     Raises InvalidBudget, InvalidPercent.
@@ -176,7 +173,7 @@ class ScoredSummary:
 
 @dataclass(frozen=True, slots=True)
 class ScoreRules:
-    """The scoring rules of a project. The defaults are DUC's and those of the automatic metrics.
+    """The scoring rules of a project.
 
     - `human_weight`: the weight of people in the `weighted` blend
     - `composite_weight`: the weight of coverage in the project's own composite
@@ -210,7 +207,7 @@ class ScoreRules:
 
     @property
     def signature(self) -> str:
-        """Return a text that identifies the rules; equal rules have equal texts."""
+        """Return the `signature` of the rules."""
         return _signature_of(self)
 
 
@@ -218,7 +215,7 @@ class ScoreRules:
 def _signature_of(rules: ScoreRules) -> str:
     return signature(
         blend=rules.blend,
-        # Omit the weight under other blends, which ignore it, so that equal scores have equal signatures.
+        # Other blends ignore the weight.
         human_weight=float(rules.human_weight) if rules.blend == "weighted" else None,
         assessors=rules.assessor_average,
         composite=float(rules.composite_weight),
@@ -260,7 +257,7 @@ class UnitCoverage:
 class ComparisonScore:
     """The coverage figures of one comparison, in [0, 1], and its units.
 
-    `units_without_value` counts units without any answer.
+    `units_without_value` counts the units whose value is None.
     """
 
     comparison_id: str
@@ -279,13 +276,13 @@ class ComparisonScore:
 class SummaryScore:
     """All scores of a summary; a score is None if it cannot be computed.
 
-    Scores are in [0, 1]; `summarization` is in [0, scale]. `claims` and `claims_unscored` count the claims of the
-    reference and of the summary. `flags` are:
+    Scores are in [0, 1]; `summarization` is in [0, scale]. `claims` and `claims_unscored` count the claims of all
+    comparisons and of the summary. `flags` are:
 
-    - "no_claims": no reference has a claim, although claims were extracted
-    - "few_claims": a reference has 1 or 2 claims
-    - "mostly_unscored": some claims of a reference or of the summary, or some questions, are scored, but less than half
-      of them or less than the rules' least share
+    - "no_claims": no comparison has a claim, although claims were extracted
+    - "few_claims": a comparison has 1 or 2 claims
+    - "mostly_unscored": some claims of a comparison or of the summary, or some questions, count as scored, but less
+      than half of them or less than the rules' least share
     - "empty_summary", "no_word_breaks", "over_length", "no_model_summary"
     - "unscored:N": N claims have no usable answer, which is more than one in ten, but not all
     - "partial:N": N units have no value, in comparisons that have a coverage
@@ -370,17 +367,17 @@ def unit_coverage(unit: ScoredUnit, rules: ScoreRules = DEFAULT_RULES) -> UnitCo
 
 
 def score(summary: ScoredSummary, rules: ScoreRules = DEFAULT_RULES) -> SummaryScore:
-    """Compute all scores of one summary from all its answers.
+    """Compute all scores of one summary from its answers.
 
     - Coverage: the weighted mean over the units that have a value. Without a reference, each claim of the documents is
       a unit of its own.
     - Claim coverage: the claims with yes divided by the scored claims of a reference, ignoring units. A reference
       without claims is ignored if another reference has claims.
     - Several references: the mean over the comparisons that have the figure; `coverage_human` needs all comparisons.
-    - An empty summary: every check is no by rule. Coverage is 0 unless people answered otherwise, brevity is 1, and
-      alignment is None.
-    - Too few scored claims or questions (see `ScoreRules`): None. The claims of a unit with a percent count as scored.
-    - A score is None if one of its parts is None.
+    - An empty summary: claims of comparisons have the rule's answer no, units without a value get 0, the length is 0,
+      and alignment is None.
+    - Too few scored claims or questions (see `ScoreRules`): None. In coverage, the claims of a unit with a percent
+      count as scored.
     Sources: DUC 2002; Assert LLM Tools (claim coverage, factual alignment); DeepEval and Mastra (summarization).
     Example: a unit has the percents 60 and 80, another has claims with yes and no: coverage is (0.7 + 0.5) / 2 = 0.6.
     """
@@ -435,7 +432,7 @@ class _ClaimShares(NamedTuple):
     unscored: int
 
 
-# Cache the shares: most units have one or two claims, so a million units have few combinations of answers.
+# Many units have the same answers.
 @lru_cache(maxsize=1024)
 def _shares(
     answers: tuple[tuple[Label | None, Label | None, Label | None, Label | None], ...],
@@ -551,7 +548,7 @@ def _score_comparison(
 def _scored_in(units: Sequence[UnitCoverage]) -> tuple[int, int]:
     """Count the claims that count as scored in coverage, and all claims.
 
-    In a unit with a percent all claims count as scored, and a unit without claims counts as one.
+    A unit with a percent counts as if its claims were scored, or as one claim if it has none.
     """
     scored = count = 0
     for unit in units:

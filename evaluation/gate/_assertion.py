@@ -17,7 +17,7 @@ def assert_summary(
     language: str = "en",
     **least: float,
 ) -> SummaryEvaluation:
-    """Evaluate a summary, and raise AssertionError if a score is lower than required.
+    """Evaluate a summary, and raise AssertionError if a score is too low or missing.
 
     `least` has the lowest allowed score of each metric, such as `coverage=0.7`. The default judge is the offline
     `LexicalJudge`. Returns the evaluation if all scores are high enough. Raises AssertionError with the reason for

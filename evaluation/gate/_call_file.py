@@ -1,4 +1,4 @@
-"""A store of judge calls in a file, so that a pipeline does not pay twice for the same call."""
+"""A store of judge calls in a file."""
 
 import sqlite3
 import threading
@@ -19,10 +19,9 @@ _WAIT_SECONDS = 30.0
 class FileCallStore:
     """A call store in an SQLite file, which several processes can use at the same time.
 
-    The file contains the requests to the judge, including texts, and its replies; it contains no API key.
-    Raises JudgeSettings if the file has other content or cannot be written. Raises JudgeRefused if a later read or
-    write fails, so that the run stops before more replies are lost.
-    Example: `OpenAIJudge("llama3.3", "http://127.0.0.1:11434/v1", store=FileCallStore("calls.sqlite3"))`.
+    The file contains the requests to the judge, including texts, and its replies. Raises JudgeSettings if the file
+    cannot be opened or has other content. Later, a read or write that fails raises JudgeRefused. Example:
+    `OpenAIJudge("llama3.3", "http://127.0.0.1:11434/v1", store=FileCallStore("calls.sqlite3"))`.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -65,8 +64,8 @@ class FileCallStore:
     def model_changes(self) -> tuple[str, ...]:
         """Return a sentence for each judge whose server answered under more than one model name.
 
-        The names come from the calls that this object has read or stored. They also come from each judge's newest call
-        in the file at the start.
+        The names come from the calls that this object has read or stored, and from the judge's newest call in the file
+        before this object stored a new name.
         """
         return tuple(
             f"The served model has changed: {judge} answered as {', then as '.join(names)}."

@@ -32,15 +32,15 @@ _WITHOUT_JUDGE = frozenset({"brevity", "completeness", "redundancy"})
 """The metrics that are computed without a judge."""
 _OF_REFERENCE = ("coverage", "claim_coverage")
 _Series = tuple[str, int | None]
-"""A system and a target length: scores are never averaged across target lengths."""
+"""A system and a target length."""
 
 
 @dataclass(frozen=True, slots=True)
 class GateSummary:
     """A summary to evaluate, with its document and system. `text` has the texts.
 
-    A summary with several references has a row for each reference; its scores are averaged over these rows. The
-    bootstrap resamples documents with the same `group` together; a document without a group is a group of its own.
+    A summary with several references has a row for each reference. The bootstrap resamples documents with the same
+    `group` together; a document without a group is a group of its own.
     """
 
     document_id: str
@@ -53,8 +53,7 @@ class GateSummary:
 class ScoredRow:
     """The scores of one summary.
 
-    A missing score is None and has a reason. `passed` is the result of the summarization metric, see
-    `SummaryEvaluation`.
+    A missing score is None. `passed` is the result of the summarization metric, see `SummaryEvaluation`.
     """
 
     document_id: str
@@ -71,7 +70,8 @@ class Figure:
     """A macro mean over documents with its 95 % bootstrap interval over groups of documents.
 
     `mean` is None if no document has a value. `low` and `high` are None with fewer than 5 groups or if all groups have
-    the same mean. `documents` counts the documents with a value, `unscored` the documents without a value.
+    the same mean. `documents` counts the documents with a value, `unscored` the documents without a value; documents
+    that are left out of averages are in neither count.
     """
 
     mean: float | None
@@ -86,7 +86,7 @@ class GatedSystem:
     """The means of a system at one target length, by metric.
 
     `baseline` is the name of the compared system in the baseline file; None if there is none. `differences` has, by
-    metric, the new mean minus the baseline's mean, over the documents of both files.
+    metric, the mean change from the baseline over the compared documents.
     """
 
     system: str
@@ -98,7 +98,7 @@ class GatedSystem:
 
 @dataclass(frozen=True, slots=True)
 class GateCheck:
-    """One comparison that the gate makes. `answer` is its result, and `said` has the figures in words."""
+    """One comparison that the gate makes. `answer` is its result, and `said` has the figures or a reason in words."""
 
     kind: Literal["below", "worse"]
     metric: str
@@ -113,10 +113,10 @@ class GateCheck:
 class GateReport:
     """The result of a gate.
 
-    `is_unchecked` is True if a judge answered anything, because a gate has no random sample of people's answers.
-    `model_changes` has a sentence for each judge whose model has changed since the stored calls; it is empty if the
-    caller accepted the change. `exit_code` is 3 if a check failed and no model has changed. Otherwise 1 means that
-    every score that needs a judge is missing, and 4 that a check cannot tell or a model has changed. 0 is success.
+    `is_unchecked` is True if a score of the summaries may rest on a judge's answers. `model_changes` has the sentences
+    of `FileCallStore.model_changes`; it is empty without a store or if the caller accepted the change. `exit_code` is 3
+    if a check failed and no model has changed. Otherwise 1 means that nothing could be judged, and 4 that a check
+    cannot tell or a model has changed. 0 is success.
     """
 
     metrics: tuple[str, ...]
@@ -135,8 +135,7 @@ class GateReport:
         answers = {check.answer for check in self.checks}
         if "fail" in answers and not self.model_changes:
             return BELOW_OR_WORSE
-        # If every score that needs a judge is missing, the judge failed. Empty summaries are ignored, because they need
-        # no judge.
+        # Empty summaries need no judge. If no other score needs a judge, look at every score.
         words = [row for row in self.summaries if "empty_summary" not in row.flags]
         asked = [value for row in words for name, value in row.scores.items() if name not in _WITHOUT_JUDGE]
         every = (value for row in self.summaries for value in row.scores.values())
@@ -167,13 +166,12 @@ def run_gate(
     passes if the whole interval is above minus the margin, or if the summaries and their scores are the same. Without
     an interval, or if minus the margin is inside the interval, the answer is "cannot tell".
 
-    Each check is also made with missing scores replaced by the lowest and by the highest possible scores. If the two
-    answers differ, the answer is "cannot tell".
+    Missing scores are replaced once by the lowest and once by the highest possible scores. If the two answers differ,
+    the answer is "cannot tell".
 
     `store` is the judge's call store; it shows if the judge's model has changed. `options` are the options of
-    `evaluate_summaries`; the default metrics are coverage and alignment.
-    Raises EvaluationError for an invalid minimum or margin, without summaries, and for margins without a baseline. Also
-    raises JudgeRefused.
+    `evaluate_summaries`; the default metrics are coverage and alignment. Raises EvaluationError for an invalid minimum
+    or margin, without summaries, and for margins without a baseline. Also raises the errors of `evaluate_summaries`.
     Example: `run_gate(rows, judge=LexicalJudge(), fail_under={"coverage": 0.6}).exit_code`.
     """
     bars, margins = dict(fail_under or {}), dict(fail_if_worse or {})
@@ -238,11 +236,7 @@ def _is_judged(metric: str, text: SummaryInput) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Document:
-    """A system's scores of one document.
-
-    `measures` has the document, references, claims and questions that the summary is measured with. `left_out` has
-    the metrics that must not enter an average.
-    """
+    """`measures` counts the results of `_measure`. `left_out` has the metrics that must not enter an average."""
 
     row: ScoredRow
     summary: str
@@ -298,10 +292,7 @@ def _scored(
 
 
 def _measure(text: SummaryInput) -> Hashable:
-    """Return all inputs except the summary. Scores of two releases can be compared only if these inputs are equal.
-
-    People's answers are omitted, because they belong to the summary of one release.
-    """
+    """Return the inputs that must be equal for a comparison with the baseline. People's answers are not among them."""
     claims = None if text.claims is None else tuple(sorted((each.text, each.weight) for each in text.claims))
     return text.document, text.reference, claims, tuple(sorted(text.questions or ()))
 
@@ -343,7 +334,7 @@ class _Pair(NamedTuple):
 def _pairs(
     now: Mapping[_Series, _Documents], before: Mapping[_Series, _Documents], remarks: list[str]
 ) -> dict[_Series, _Pair]:
-    """Match each system with one of the baseline, with the documents of both files; append remarks to `remarks`."""
+    """Pair systems with those of the baseline, over the documents with equal measures. Also appends to `remarks`."""
     pairs: dict[_Series, _Pair] = {}
     changed: set[str] = set()
     for series, documents in now.items():
@@ -364,7 +355,7 @@ def _pairs(
 
 
 class _Move:
-    """The change of a system's metric on the documents of both files; `top` is the largest value of the metric."""
+    """`top` is the largest value of the metric."""
 
     def __init__(self, metric: str, pair: _Pair, figures: _Figures, top: float) -> None:
         new, old = _values(pair.now, metric), _values(pair.before, metric)
@@ -378,11 +369,6 @@ class _Move:
         )
 
     def is_worse(self, by: float) -> Answer:
-        """Compare the interval of the change with minus `by`.
-
-        The answer is "fail" if the whole interval is at or below minus `by`, and "pass" if it is above. It is "cannot
-        tell" without an interval, if minus `by` is inside it, or if the missing scores could change the answer.
-        """
         if self.is_unchanged:
             return "pass"
         answers: set[Answer] = set()
@@ -393,7 +379,7 @@ class _Move:
         return answers.pop() if len(answers) == 1 else "cannot tell"
 
     def _moved(self, if_no_new: float | None, if_no_old: float | None) -> Figure:
-        """Subtract the old values from the new ones; `if_no_new` and `if_no_old` replace missing values."""
+        """`if_no_new` and `if_no_old` replace missing values."""
         moved: dict[str, float | None] = {}
         for name, (one, two) in self._sides.items():
             new, old = if_no_new if one is None else one, if_no_old if two is None else two
@@ -402,10 +388,7 @@ class _Move:
 
 
 def _below(values: Mapping[str, float | None], bar: float, top: float) -> tuple[Answer, str]:
-    """Compare the mean with the bar, once with 0 and once with `top` for missing scores.
-
-    Returns the answer and the figures in words.
-    """
+    """Missing scores count once as 0 and once as `top`. Returns the answer and the figures in words."""
     least, most = (
         mean(lacking if value is None else value for value in values.values()) for lacking in (0.0, top)
     )
@@ -433,7 +416,7 @@ def _worse(move: _Move | None, by: float) -> tuple[Answer, str]:
 
 
 def _apart(value: float, sign: str, bar: float) -> str:
-    """Format the value and the bar with the fewest digits, at least two, that show which of them is larger."""
+    """Format both with the fewest digits, from 2 to 6, that show the bar exactly and which value is larger."""
     good = (n for n in range(2, 6) if round(bar, n) == bar and (round(value, n) < bar) == (sign == "<"))
     digits = next(good, 6)
     return f"{value:.{digits}f} {sign} {bar:.{digits}f}"
@@ -445,7 +428,9 @@ def named(system: str, target_words: int | None) -> str:
 
 
 def figure_in_words(found: Figure, *, sign: str = "") -> str:
-    """Format the mean with its interval and counts, such as "0.6000 [0.5000, 0.7000], 9 documents, 1 unscored"."""
+    """Format the mean with its interval and counts, such as "0.6000 [0.5000, 0.7000], 9 documents, 1 unscored"; "no
+    value" without a mean.
+    """
     if found.mean is None:
         return "no value"
     interval = "" if found.low is None else f" [{found.low:{sign}.4f}, {found.high:{sign}.4f}]"

@@ -23,12 +23,12 @@ VERDICTS = {
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # GitHub Actions and Azure execute log lines with these sequences as commands. Names from a file may contain them, so
-# the report separates their characters with spaces.
+# the table separates their characters with spaces.
 _COMMAND = re.compile(r"::|##\[|##vso")
 
 
 def gate_report_text(report: GateReport, form: ReportFormat = "table") -> str:
-    """Format the whole report in one of `REPORT_FORMATS`; the text ends with a line end.
+    """Format the report in one of `REPORT_FORMATS`; the text ends with a line end.
 
     In JUnit, each check of the gate is a test case: a failed check is a failure, and "cannot tell" is an error.
     Raises EvaluationError for an unknown format.

@@ -66,10 +66,10 @@ def check_claims(
     """Check whether a text expresses ("covered") or supports ("supported") each claim. Returns one verdict per claim,
     in order.
 
-    A claim without a usable answer has the label None and a reason. Evidence is a list of unit numbers from 1; the
-    units of a string are its sentences, split by the rules of `language`. The call blocks until the result is ready,
-    and works inside a running event loop too. Raises the errors of evaluation.judging.errors.
-    Example: `check_claims(["It rained."], "It rained all day.", judge=LexicalJudge())[0].label` is "yes".
+    A claim without a usable answer has the label None and a reason. The evidence has unit numbers from 1; the units of
+    a string are its sentences, split by the rules of `language`. The call blocks until the result is ready, and works
+    inside a running event loop too. Raises the errors of evaluation.judging.errors. Example: `check_claims(["It
+    rained."], "It rained all day.", judge=LexicalJudge())[0].label` is "yes".
     """
     if isinstance(claims, str):
         raise JudgeSettings("check_claims takes a list of claims, got one string; write [claim].")

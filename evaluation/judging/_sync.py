@@ -47,7 +47,7 @@ def run(work: Coroutine[Any, Any, _R]) -> _R:
 
 
 async def closing(judge: Judge, work: Awaitable[_R]) -> _R:
-    """Return the result of the work, then close the judge, because its connections must not outlive the loop."""
+    """Return the result of the work; close the judge after it."""
     try:
         return await work
     finally:

@@ -11,9 +11,9 @@ from evaluation.judging.protocol import Json, Text
 from evaluation.text._splitting import Span, sentence_spans
 
 BYTES_PER_TOKEN = 3
-"""The average token of common tokenisers has more bytes, so estimates of tokens are rarely too low."""
+"""The assumed number of bytes of a token."""
 BYTES_FOR_FORMAT = 200
-"""The size of a request's fixed parts: the reply format without its schema, and the names of lists."""
+"""The assumed size of a request's fixed parts: the reply format without its schema, and the names of lists."""
 SMALLEST_ROOM = 300
 _FIRST_FOUND: tuple[Label | None, ...] = ("yes", None, "unsure", "no")
 """The order in which the labels of windows decide for the whole text."""
@@ -24,7 +24,7 @@ _K = TypeVar("_K")
 
 
 def estimated_tokens(text: str) -> int:
-    """Estimate the number of tokens of a text; the estimate is rarely too low."""
+    """Estimate the number of tokens of a text."""
     return -(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN)
 
 
@@ -46,10 +46,10 @@ def pieces_bytes(pieces: Pieces) -> int:
 def fitted(
     text: Text, items: Sequence[_K], size: Callable[[_K], int], most: int, room: int | None
 ) -> tuple[list[Pieces], list[Sequence[_K]]]:
-    """Cut a text into windows and items into chunks, such that each window fits into `room` bytes with each chunk.
+    """Cut a text into windows and items into chunks, to fit each window with each chunk into `room` bytes.
 
     Text and items get half of the room each. If one half is not filled, its rest is added to the other half. Windows
-    get at least SMALLEST_ROOM, even if this exceeds `room`.
+    get at least SMALLEST_ROOM, and a long item is not cut, even if this exceeds `room`.
     """
     if room is None:
         return windows(text, None), chunks(items, most)

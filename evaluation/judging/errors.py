@@ -1,19 +1,8 @@
-"""Errors of a judge.
-
-A claim without a usable answer raises no error: its verdict is unscored (label None) and has a reason. No error
-message contains an API key.
-"""
+"""Errors of a judge."""
 
 from typing import ClassVar
 
 from evaluation.errors import JudgeError
-
-# JudgeError of evaluation.errors
-# ├── JudgeSettings       judge_settings       the settings are invalid
-# ├── JudgeRefused        judge_refused        the service refuses all requests: key, permission, quota
-# ├── JudgeUnavailable    judge_unavailable    the service cannot be reached or fails repeatedly
-# ├── BudgetSpent         budget_spent         the next call could exceed the budget
-# └── UnusableReply       unusable_reply       two replies in a row contain no usable claims
 
 
 class JudgeSettings(JudgeError):
@@ -23,27 +12,24 @@ class JudgeSettings(JudgeError):
 
 
 class JudgeRefused(JudgeError):
-    """The judge's service refuses all requests, or its replies cannot be stored. A run stops at once."""
+    """The judge's service refuses requests, or its replies cannot be stored."""
 
     code: ClassVar[str] = "judge_refused"
 
 
 class JudgeUnavailable(JudgeError):
-    """The service could not be reached or failed at every attempt. The work can be resumed."""
+    """The service could not be reached, failed at every attempt, or asked for too long a pause."""
 
     code: ClassVar[str] = "judge_unavailable"
 
 
 class BudgetSpent(JudgeError):
-    """The next call could exceed the budget. With a higher budget, the work can be resumed."""
+    """The next call could exceed the budget."""
 
     code: ClassVar[str] = "budget_spent"
 
 
 class UnusableReply(JudgeError):
-    """The judge's reply contains no readable claims.
-
-    This is an error, because an empty list of claims would be scored as a text without claims.
-    """
+    """The judge gave no readable claims for a text or unit."""
 
     code: ClassVar[str] = "unusable_reply"

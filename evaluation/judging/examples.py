@@ -9,18 +9,18 @@ from evaluation.text import split_sentences
 from evaluation.text._words import tokens
 
 EXAMPLE_TOKENS = 1_500
-"""The largest number of tokens of all examples in a prompt."""
+"""The largest estimated number of tokens of all examples in a prompt."""
 LONGEST_PASSAGE = 300
 LONGEST_GUIDELINE = 2_000
 """The largest number of characters of an example's passage, and of the guideline."""
-# The average token of common tokenisers has more bytes, so estimates are rarely too low (as in `_windows`).
+# The assumed number of bytes of a token (as in `_windows`).
 _BYTES_PER_TOKEN = 3
 _TOKENS_AROUND = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A claim, the passage of the text that decides the answer, and people's answer."""
+    """A claim, a passage of the text, and people's answer."""
 
     claim: str
     passage: str

@@ -17,12 +17,10 @@ def cost_of_next_call(cost: float) -> str:
 class MoneyCap:
     """A budget of a fixed sum. Several judges, event loops and threads can share it.
 
-    The expected cost of a call is reserved before the call, and replaced by the actual cost when the reply arrives.
-    The expected cost is estimated from earlier calls, at first from the prompt and a tenth of the longest reply. A
-    call that does not fit waits for open calls. The sum is exceeded only if open replies are longer than expected. An
-    interrupted call costs its prompt (see `Usage`).
-    Raises InvalidWeight unless the sum is finite and above 0.
-    Example: `OpenAIJudge("m", price=Price(2.0, 8.0), budget=MoneyCap(5.0))`.
+    The expected cost of a call is reserved before the call, and replaced by the actual cost when the reply arrives. A
+    call that does not fit waits for open calls. The sum can be exceeded if open calls cost more than expected. Raises
+    InvalidWeight unless the sum is finite and above 0. Example: `OpenAIJudge("m", price=Price(2.0, 8.0),
+    budget=MoneyCap(5.0))`.
     """
 
     def __init__(self, limit: float, spent: float = 0.0) -> None:

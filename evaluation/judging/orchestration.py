@@ -1,8 +1,6 @@
-"""Judge texts: one request per document, then up to two rounds of requests per summary.
+"""Judge texts: requests about documents, then up to two rounds of requests per summary.
 
-A `Desk` lists open requests and stores the answers. A notebook has a desk in memory, a worker a desk with database
-rows. Both call `judge_texts`, so equal replies give equal answers. An interrupted run can be resumed: the desk lists
-only open requests, and the judge's call store repeats earlier replies.
+A `Desk` lists the open requests and stores the answers.
 """
 
 import asyncio
@@ -27,7 +25,7 @@ from evaluation.judging.protocol import (
 from evaluation.metrics._criteria import Criterion
 
 MOST_ROUNDS = 2
-"""The largest number of rounds per summary: the open questions, then those that the first answers raise."""
+"""The largest number of rounds per summary."""
 
 _K = TypeVar("_K")
 _R = TypeVar("_R")
@@ -143,9 +141,8 @@ async def judge_texts(
 ) -> None:
     """Ask the judge all open requests of the desk: documents first, then `at_once` summaries at a time.
 
-    `read` replaces `judge.read_document`, so that several desks can share the reading of a document. `repeat` is
-    called after each round with the stored answers, and may ask the judge again. The first exception of the desk ends
-    the work; no task keeps running.
+    `read` replaces `judge.read_document`, so that several desks can share the reading of a document. `repeat` is called
+    after each round with the stored answers, and may ask the judge again. An exception of the desk ends the work.
     """
     if requests := desk.of_documents():
         read = read or judge.read_document
@@ -208,8 +205,7 @@ async def caught(work: Coroutine[Any, Any, _R]) -> _R | JudgeError:
 async def together(work: Sequence[Coroutine[None, None, _R]]) -> list[_R]:
     """Run the work concurrently and return the results in order.
 
-    The first exception cancels the other tasks and is raised. After BudgetSpent the other tasks finish first, because
-    their calls are already paid for.
+    The first exception cancels the other tasks and is raised. After BudgetSpent the other tasks finish first.
     """
     if len(work) == 1:
         return [await work[0]]

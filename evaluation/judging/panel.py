@@ -165,8 +165,7 @@ class JudgePanel:
     async def _answers(
         self, items: int, ask: Callable[[Judge, Sequence[int]], Awaitable[Sequence[Verdict]]]
     ) -> tuple[Verdict, ...]:
-        # Let all members that run at the same time finish, even after an error, because their calls may be paid for
-        # already.
+        # Let all members that run at the same time finish, even after an error.
         votes: list[dict[str, Verdict]] = [{} for _ in range(items)]
         limit, failures, is_answered = self._ask_next_below, [], False
         for members in [self._judges] if limit is None else [[judge] for judge in self._judges]:

@@ -1,9 +1,9 @@
 """Read answers by id from an LLM's reply.
 
-No reply raises an error, and nothing is guessed. An answer counts only if it is JSON, has a known id, and has an
-unambiguous label; repeated answers must agree. Text up to the last closing tag of the model's thinking is ignored;
-tags inside JSON values are quotations. Unambiguous faults are repaired: code fences and prose around the JSON, JSON
-inside a JSON string, raw line breaks in strings, trailing commas, letter case, "Yes.", numbers instead of strings.
+An answer to an item counts only if it is JSON, has a known id or number, and has an unambiguous value. Text up to the
+last closing tag of the model's thinking is ignored; tags inside JSON values are quotations. Some faults are repaired:
+code fences and prose around the JSON, JSON inside a JSON string, raw line breaks in strings, trailing commas, letter
+case, "Yes.", numbers instead of strings.
 """
 
 import json
@@ -331,18 +331,15 @@ def read_label(value: object) -> Label | None:
 
 
 def one_line(text: str, longest: int) -> str:
-    """Turn a text into one printable line of at most `longest` characters, which every database can store.
-
-    A longer line ends with "…".
-    """
-    # Test first, because most texts need no change and the test is much faster than the substitution.
+    """Turn a text into one printable line of at most `longest` characters. A line that was cut ends with "…"."""
+    # Test first, because the test is faster than the substitution.
     is_line = text.isprintable() and "  " not in text
     line = text.strip() if is_line else _UNPRINTABLE.sub(" ", text).strip()
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
 
 
 def storable(text: str) -> str:
-    """Replace NUL and lone surrogates, which databases refuse, by U+FFFD."""
+    """Replace NUL and lone surrogates by U+FFFD."""
     return _UNSTORABLE.sub("\ufffd", text)
 
 

@@ -1,13 +1,12 @@
 """The prompts of an LLM judge, as versioned data. Their words are in prompts.toml.
 
-Each step has a fixed system message. The user message is one JSON object, so that each text stays in its field. Fields
-that several calls share, such as the source, come first, because providers cache equal beginnings.
+Each step has a system message. The user message is one JSON object, with a field for each text.
 
 A step has optional parts. The parts that a call uses determine the JSON schema of the reply. Servers without schemas
 get the schema as the last line of the system message.
 
-A changed prompt or schema needs a new version, because the keys of stored calls contain the version. Users can reword a
-step (`Prompt.reworded`), which changes the version automatically.
+A changed prompt or schema needs a new version, because the keys of stored calls contain the version. `Prompt.reworded`
+and `Prompt.with_examples` change the version.
 """
 
 import hashlib
@@ -63,7 +62,7 @@ class Prompt:
 
     @property
     def text(self) -> str:
-        """Return all instructions as one text: first the step's, then each part's after a line with its name in
+        """Return the instructions as one text: first the step's, then each part's after a line with its name in
         brackets.
         """
         parts = (
@@ -223,7 +222,9 @@ def criteria_asked(criteria: Mapping[str, Criterion]) -> dict[str, Json]:
 
 
 def canonical(value: Json) -> str:
-    """Return the canonical JSON of a value: no white space, no escaped characters, and keys in the given order."""
+    """Return the canonical JSON of a value: no white space between values, no escapes of characters outside ASCII, and
+    keys in the given order.
+    """
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 

@@ -1,7 +1,4 @@
-"""The interface of judges: requests, answers, limits, budgets and call stores.
-
-Judges need no database. The application implements `CallStore` with database rows; a notebook uses memory.
-"""
+"""The interface of judges: requests, answers, limits, budgets and call stores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -38,7 +35,7 @@ BLANK_CLAIM_REASON = "The claim contains no words."
 class Text:
     """A text with its units, numbered from 1 in order.
 
-    Without units, the whole text is unit 1. `language` is an ISO 639-1 code.
+    Without units, the whole text is unit 1. `language` is a language code, such as "en".
     """
 
     text: str
@@ -90,7 +87,7 @@ class Verdict:
     - `label`: None means unscored: there is no usable answer, and `reason` explains why.
     - `probability`: the probability of yes, in [0, 1]; None if unknown.
     - `evidence`: unit numbers of the text.
-    - `call`: the key of the stored call with the answer; None if no call was needed.
+    - `call`: the key of the stored call with the answer; None if there is none.
     - `votes`: the names of a panel's members with their labels. Only panels set it.
     - `uncertainty`: the share of the panel's labels that differ from `label`, in [0, 1]. Only panels set it.
     """
@@ -110,7 +107,7 @@ class Rating:
 
     The value is on the criterion's own scale. `evidence` has unit numbers of the summary. `confidence` is the judge's,
     in [0, 1]; None if unknown. `expected` is the mean of the scale's values, weighted by the judge's probabilities. It
-    is None without log-probabilities or if the value is not a single token. Scores use only the value.
+    is None if these are unknown.
     """
 
     value: float | None
@@ -172,8 +169,7 @@ class DocumentReading:
     """The answer to a `DocumentRequest`.
 
     A requested part without a usable answer is None, and `faults` has the reason under the name of the part: claims,
-    questions or topics. If the claims of some units are missing, `claims` is None, because an incomplete list would
-    be scored as complete.
+    questions or topics. If the claims of some units are missing, `claims` is None.
     """
 
     claims: tuple[ExtractedClaim, ...] | None = ()
@@ -237,7 +233,7 @@ class StoredCall:
     - `model`: the model name in the reply; "" if there is none.
     - `chances`: the probabilities of the numbers under "value" in the reply, as a JSON list. For each "value" it has an
       object with the probabilities by number: first the given number, then other numbers that could stand in its place.
-      The object is empty if the given number is not a single token. `chances` is "" if the server gave no
+      The object is empty if the given number is not a single token. `chances` is "" if the server gave no usable
       log-probabilities.
     """
 
@@ -277,9 +273,9 @@ class Price:
 class Usage:
     """The usage of some calls. A call counts 0 tokens if its server reports none.
 
-    `cost` is in the currency of the judges' prices; it is 0 without prices. `broken_calls` are calls that were sent
-    but not answered: timed out, disconnected or cancelled. `calls` and `prompt_tokens` exclude broken calls. `cost`
-    includes the prompts of broken calls, at one token per three bytes, because a provider may bill them.
+    `cost` is in the currency of the judges' prices; it is 0 without prices. `broken_calls` are calls that may have been
+    sent but were not answered: timed out, disconnected or cancelled. `calls` and `prompt_tokens` exclude broken calls.
+    `cost` includes the prompts of broken calls, at one token per three bytes.
     """
 
     calls: int = 0
@@ -346,9 +342,8 @@ def note_served(model: str) -> None:
 def one_pass() -> AbstractContextManager[set[str] | None]:
     """Treat all questions of this context, and of tasks that are started in it, as one pass.
 
-    A judge asks the same question at most twice in a pass. It ignores unusable stored replies of earlier passes, so
-    that a temporary fault of a provider does not affect later runs. Outside this context, each list of items is a
-    pass of its own. A nested context has no effect.
+    A judge asks the same question at most twice in a pass. It asks again where stored replies of earlier passes are
+    unusable. Outside this context, each list of items is a pass of its own. A nested context has no effect.
     """
     return nullcontext() if _MADE.get() is not None else _holding(_MADE, set())
 
@@ -371,15 +366,15 @@ class Limits:
     """Limits on the calls of a judge.
 
     - `concurrency`: simultaneous calls
-    - `timeout_seconds`: time for an attempt, from the first byte sent to the last byte read
+    - `timeout_seconds`: time for an attempt
     - `max_attempts`: attempts per call, including the first
     - `max_wait_seconds`: longest pause between attempts; a server that requests a longer pause is unavailable
     - `max_tokens`: tokens of a reply
     - `claims_per_call`: longer lists are cut into several calls
     - `calls_per_minute`, `tokens_per_minute`: attempts, and estimated tokens of requests and replies, in any 60
       seconds
-    - `context_tokens`: tokens of request and reply together. Longer texts are cut into windows between sentences, and
-      long lists into chunks; a single claim or question is never cut.
+    - `context_tokens`: tokens of request and reply together. Longer texts are cut into windows, and long lists into
+      chunks; a single claim or question is never cut.
     """
 
     concurrency: int = 8
@@ -409,7 +404,7 @@ class Budget(Protocol):
 
 
 class CallStore(Protocol):
-    """A store of answered calls, so that each question is paid for once."""
+    """A store of answered calls."""
 
     async def get(self, key: str) -> StoredCall | None:
         """Return the call with this key; None if it does not exist."""
@@ -445,11 +440,9 @@ class MemoryCallStore:
 
 
 class Judge(Protocol):
-    """An automatic judge.
+    """An automatic judge, which can work on many texts at once.
 
-    A judge has no state between texts and can work on many texts at once. `read_document` is called once per document;
-    `align_summary` (or `check_source` for known claims) and `cover_summary` are called once per summary. An item
-    without a usable answer is unscored and has a reason. JudgeError is raised only if the judge itself fails.
+    An item without a usable answer is unscored and has a reason. JudgeError is raised only if the judge itself fails.
     """
 
     @property
@@ -462,19 +455,19 @@ class Judge(Protocol):
 
     @property
     def signature(self) -> str:
-        """Return a text that identifies the judge, its version, its settings and its prompts."""
+        """Return a text for signatures, which depends on what can change the answers."""
 
     @property
     def concurrency(self) -> int:
         """Return the largest number of simultaneous calls."""
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
-        """Answer a request about the document, in one call if it fits."""
+        """Answer a request about a document."""
 
     async def align_summary(
         self, source: Text, summary: Text, *, instruction: str = ""
     ) -> tuple[JudgedClaim, ...]:
-        """Extract the summary's claims and check each against the source, in one call if they fit.
+        """Extract the summary's claims and check each against the source.
 
         A blank summary has no claims. Raises UnusableReply if the claims of a unit are missing.
         """
@@ -485,10 +478,10 @@ class Judge(Protocol):
         """Check whether the source supports each claim; one verdict per claim, in order."""
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
-        """Answer a request about a summary, in one call if it fits."""
+        """Answer a request about a summary."""
 
     def again(self, token: str) -> "Judge":
-        """Return a copy of the judge that asks stored questions again, under call keys with the token."""
+        """Return a judge with the same settings that asks stored questions again, under call keys with the token."""
 
     async def aclose(self) -> None:
         """Close the connections that the judge has in the running event loop. The judge can still be used."""

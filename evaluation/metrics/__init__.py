@@ -33,7 +33,7 @@ from evaluation.metrics._redundancy import redundancy, repeated_sentences
 from evaluation.metrics._summarization import SummarizationResult, summarization
 
 USUAL_METRICS = ("coverage", "alignment")
-"""The default metrics."""
+"""The default metrics of a gate."""
 
 __all__ = [
     "JUDGED",

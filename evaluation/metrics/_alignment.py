@@ -10,10 +10,9 @@ def alignment(labels: Iterable[Label | None]) -> float | None:
     """Compute the share of the summary's claims that the source supports; also called factual consistency.
 
     In [0, 1], higher is better: the claims with `yes` divided by the scored claims. `unsure` counts as not yes;
-    unscored claims (None) are ignored. Returns None if there are no scored claims. Raises InvalidLabel.
-    Source: the alignment part of the summarization metrics of DeepEval and Mastra. Unlike those metrics, a missing
-    verdict neither passes nor fails, and a summary without claims has no score instead of 0.
-    Example: `alignment(["yes", "no", None])` is 0.5.
+    unscored claims (None) are ignored. Returns None if there are no scored claims. Raises InvalidLabel. Source: the
+    alignment part of the summarization metrics of DeepEval and Mastra. Here a missing verdict neither passes nor fails,
+    and a summary without claims has no score. Example: `alignment(["yes", "no", None])` is 0.5.
     """
     return count_labels(labels).share_of_yes
 
@@ -21,10 +20,9 @@ def alignment(labels: Iterable[Label | None]) -> float | None:
 def factual_alignment(coverage: float | None, consistency: float | None) -> float | None:
     """Compute the harmonic mean of claim coverage (recall) and alignment (precision).
 
-    In [0, 1], higher is better; 0 if both are 0, None if either is None. Raises InvalidPercent if a part is outside 0
-    to 1.
-    Source: the factual alignment metric of Assert LLM Tools (an F1).
-    Example: `factual_alignment(0.5, 1.0)` is 0.666667.
+    In [0, 1], higher is better; 0 if either is 0, None if either is None. Raises InvalidPercent if a part is outside 0
+    to 1. Source: the factual alignment metric of Assert LLM Tools (an F1). Example: `factual_alignment(0.5, 1.0)` is
+    0.666667.
     """
     if coverage is None or consistency is None:
         return None

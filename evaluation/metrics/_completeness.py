@@ -1,4 +1,4 @@
-"""Completeness: the share of a text's elements that another text contains. Only words are compared."""
+"""Completeness: the share of a text's elements that another text covers."""
 
 import re
 import unicodedata
@@ -17,19 +17,19 @@ from evaluation.text._word_lists import FUNCTION_WORDS, sections
 from evaluation.text._words import has_lemmas, language_code, number_key, strings, tells_names
 
 SHORT = 3
-"""Elements of at most this many characters must be equal."""
+"""Wanted elements of at most this many characters must be equal."""
 CONTAINMENT = 0.6
-"""Of two longer elements, one may contain the other if the shorter length divided by the longer length exceeds this."""
+"""An element covers its part or its whole if the shorter length divided by the longer length exceeds this."""
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _CANNOT = re.compile(r"\bcan(?:'t|not)\b", re.IGNORECASE)
 _WILL_NOT = re.compile(r"\bwon't\b", re.IGNORECASE)
 _NOT = re.compile(r"n't\b", re.IGNORECASE)
-# Accents, and the optional vowel signs of Arabic and Hebrew. In other scripts, marks are parts of letters.
+# Accents, and the optional vowel signs of Arabic and Hebrew.
 _DIACRITICS = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670]"
 )
-# Pairs of characters that are grammar and not content: pairs with a Chinese particle, and pairs of hiragana.
+# Pairs of characters that do not count as content: with one of four frequent Chinese characters, or only hiragana.
 _GRAMMAR_PAIR = re.compile("[\u7684\u4e86\u662f\u5728]|^[\u3041-\u3096]+$")
 # Dictionaries confuse shorter words: "ai" is listed as a form of "be".
 _SHORTEST_INFLECTED = 3
@@ -40,7 +40,7 @@ _RARELY_NOUNS = frozenset(" ".join(_LISTED["rarely nouns"]).split())
 _FORMS = {form: base for base, *forms in map(str.split, _LISTED["forms"]) for form in forms}
 _VERB_ENDINGS = ("izes", "ifies", "yzes")
 LONGEST_NAME = 4
-"""Longer sequences of capitalised words are headlines."""
+"""Longer sequences of capitalised words are no names."""
 _COMPARISONS = ("er", "est", "better", "best", "worse", "worst", "more", "most", "less", "least")
 
 
@@ -70,27 +70,22 @@ def completeness(
     In [0, scale], higher is better. The score is the scale if neither text has an element, and 0 if only one text has
     elements. Each element counts once. The elements are:
 
-    - words. Verbs are in their base form, camelCase is split, case and diacritics are folded. Stop words count only in
-      a text that has no other words. Korean and scripts without spaces use pairs of characters instead.
+    - words. Many are in their base form, camelCase is split, case and diacritics are folded. Stop words count only in a
+      text that has no other words. Korean and scripts without spaces use pairs of characters instead.
     - names of two to four words
     - topics: two different words that are adjacent at least twice
 
     An equal element covers an element. A part also covers the whole, and the whole a part, if the shorter one has more
     than 60 % of the longer one's length. This excludes numbers, and wanted elements of up to three characters.
-    `language` selects stop words and base forms.
-    Raises EvaluationError if a text is not a string, InvalidWeight unless the scale is above 0.
-    Source: the completeness metric as the pages of Mastra and Kastrax describe it; the comment below lists the
-    differences.
-    Example: `completeness("The quick brown fox jumps over the lazy dog", "A brown fox jumped over a dog")` has the
-    score 0.666667 and the missing elements ("quick", "lazy").
+    `language` selects stop words, base forms and whether capitals indicate names. Raises EvaluationError if a text is
+    not a string, InvalidWeight unless the scale is above 0. Source: the completeness metric as the pages of Mastra and
+    Kastrax describe it; the comment below lists the differences. Example: `completeness("The quick brown fox jumps over
+    the lazy dog", "A brown fox jumped over a dog")` has the score 0.666667 and the missing elements ("quick", "lazy").
     """
-    # An English word in -s counts as a verb if its neighbours indicate a verb or it is rarely a noun. Any other English
-    # word counts as a verb if verb_forms.txt or a dictionary has it as a form of a verb. In other languages, every word
-    # is replaced by its base form, if the dictionary has one. Differences from Mastra and Kastrax: camelCase is split
-    # before folding and stop words are left out, as their pages say; only uncovered elements are listed as missing;
-    # every script has elements. Their worked example (the quick brown fox) contradicts itself. Its own lists cover 4 of
-    # 6 elements, which is .667, but it prints .75. Their code counts stop words and gives .625. The result here is
-    # .667, with the example's lists.
+    # An English word in -s keeps its form unless its neighbours indicate a verb or it is rarely a noun. Differences
+    # from Mastra and Kastrax: camelCase is split before folding and stop words are left out, as their pages say; only
+    # uncovered elements are listed as missing. The lists of their worked example (the quick brown fox) cover 4 of 6
+    # elements, which is .667, but it prints .75. The result here is .667.
     checked_scale("The scale", scale)
     wanted = _read("input", input, language)
     given = _read("output", output, language)
@@ -110,10 +105,7 @@ _Phrase = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A text's words, its phrases with their displayed form, and its sequences of words by base form.
-
-    A sequence ends if more than a space or hyphen separates two words.
-    """
+    """`rows` has the sequences of adjacent words by base form."""
 
     words: tuple[str, ...]
     phrases: Mapping[_Phrase, str]
@@ -132,7 +124,7 @@ class _Read:
 
 
 class _Term(NamedTuple):
-    """A word, number or pair of characters; `joins` is True if it directly follows the previous term."""
+    """`joins` is True only if one space or hyphen separates the term from the previous one."""
 
     written: str
     joins: bool

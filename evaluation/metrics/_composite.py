@@ -26,10 +26,9 @@ def composite(coverage: float | None, brevity: float | None, a: float = DUC_COVE
 def weighted_composite(values: Mapping[str, float | None], weights: Mapping[str, float]) -> float | None:
     """Compute the mean of the named values with the weights, which are divided by their sum.
 
-    In [0, 1] if the values are. Values without a positive weight are not used. Returns None if a used value is None or
-    missing. Raises InvalidWeight if a weight is negative or none is positive, InvalidPercent if a value is outside
-    0 to 1.
-    Example: coverage .8 and tone .5 with the weights 2 and 1 give (2 * .8 + .5) / 3 = .7.
+    In [0, 1]. Values with the weight 0 or without a weight are not used. Returns None if a used value is None or
+    missing. Raises InvalidWeight if a weight is negative or not finite or none is positive, InvalidPercent if a value
+    is outside 0 to 1. Example: coverage .8 and tone .5 with the weights 2 and 1 give (2 * .8 + .5) / 3 = .7.
     """
     used = {name: weight for name, weight in weights.items() if weight != 0}
     if not used or min(used.values()) < 0 or not math.isfinite(total := sum(used.values())):

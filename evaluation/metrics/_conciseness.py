@@ -30,10 +30,8 @@ class ConcisenessTerms:
 def conciseness_terms(document: str, summary: str, language: str = "en") -> ConcisenessTerms | None:
     """Compute the parts of conciseness that need no judge.
 
-    None if the document or the summary is blank, or if its script has no spaces between words, because then words
-    cannot be counted.
-    Source: the conciseness metric of Assert LLM Tools.
-    Example: 30 words in two sentences, of a document of 100 words, give 1 and 1.
+    None if the document or the summary is blank, or if its script has no spaces between words. Source: the conciseness
+    metric of Assert LLM Tools. Example: 30 words in two sentences, of a document of 100 words, give 1 and 1.
     """
     words, source_words = count_words(summary), count_words(document)
     if not (words and source_words) or not (has_word_breaks(summary) and has_word_breaks(document)):

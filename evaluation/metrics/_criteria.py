@@ -30,7 +30,7 @@ Asked = Literal["before", "after"]
 
 MOST_POINTS = 11
 MOST_JUDGED = 12
-"""The largest number of a user's own criteria that a judge answers about a summary."""
+"""The largest number of criteria in `checked_criteria`."""
 LONGEST_QUESTION = 500
 LONGEST_WORDS = 200
 _NAME = re.compile(r"[\w-]{1,40}")
@@ -46,9 +46,8 @@ class Criterion:
     - percent: 0 to 100, or only the values in `points` if there are any
     - share: any number from 0 to 1
 
-    `reads` names the text that people see beside the summary. With "unmarked" they see the summary units without a
-    mark. If all units are marked, the answer is automatically the lowest value. `asked` is "before" or "after": people
-    answer before or after they see the reference.
+    `reads` names the text that the question needs; "unmarked" stands for the summary units without a mark. `asked` is
+    "before" or "after": people answer before or after they see the reference.
     """
 
     name: str
@@ -70,7 +69,7 @@ class Criterion:
 
     @property
     def values(self) -> tuple[int, ...]:
-        """Return the allowed whole numbers in ascending order; none for a share.
+        """Return the allowed whole numbers; empty for a share.
 
         Example: `Criterion("neutral", "Is the tone neutral?", "yes_no").values` is `(0, 1)`.
         """
@@ -109,7 +108,7 @@ class Criterion:
 
     @property
     def fault(self) -> tuple[str, str] | None:
-        """Return the field that makes the criterion unusable, with a sentence; None if it can be asked."""
+        """Return a field that makes the criterion unusable, with a sentence; None if it can be asked."""
         if not _NAME.fullmatch(self.name):
             return "name", "A name has 1 to 40 letters, digits, _ and - only."
         if not 1 <= len(self.question.strip()) <= LONGEST_QUESTION:
@@ -130,8 +129,8 @@ class Criterion:
 
 
 def checked_criteria(given: Iterable[Criterion]) -> tuple[Criterion, ...]:
-    """Return criteria that a judge can answer. Raises EvaluationError for too many or repeated criteria, and for a
-    criterion that is unusable, reads the unmarked units or has the scale "share".
+    """Return the criteria as a tuple. Raises EvaluationError for too many or repeated criteria, and for a criterion
+    that is unusable, reads the unmarked units or has the scale "share".
     """
     criteria = tuple(given)
     names = [each.name for each in criteria]
@@ -192,7 +191,7 @@ UNMARKED = Criterion(
     reads="unmarked",
     asked="after",
 )
-"""The criterion of every new project, as in DUC."""
+"""The criterion that a new project gets."""
 
 
 def _listed(pack: Mapping[str, Any]) -> tuple[Criterion, ...]:
@@ -202,8 +201,8 @@ def _listed(pack: Mapping[str, Any]) -> tuple[Criterion, ...]:
 _DATA = json.loads(files("evaluation.metrics").joinpath("criteria.json").read_text("utf-8"))
 
 JUDGED: Mapping[str, Criterion] = MappingProxyType({each.name: each for each in _listed(_DATA.pop("judged"))})
-"""The criteria that judges rate on request, by the name of the score."""
+"""Built-in criteria of scores, by the name of the score."""
 PACKS: Mapping[str, tuple[Criterion, ...]] = MappingProxyType(
     {name: _listed(pack) for name, pack in _DATA.items()}
 )
-"""Sets of questions, by name: published ones for people, "Teams" for people and judges, and "Judge" for judges."""
+"""Sets of criteria, by name."""

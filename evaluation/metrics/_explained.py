@@ -20,7 +20,7 @@ def explained_completeness(source: str, summary: str, language: str = "en") -> t
 
 
 def explained_redundancy(summary: str, language: str = "en") -> tuple[float, str]:
-    """Compute freedom from repetition; the reason lists the repeated sentences. An empty summary scores 1."""
+    """Compute freedom from repetition; the reason names repeated sentences. An empty summary scores 1."""
     value, repeated = redundancy(summary, language), repeated_sentences(summary, language)
     return 1.0 if value is None else value, _named("Repeated", repeated) or "No repeated sentences."
 
@@ -30,8 +30,8 @@ def explained_topics(
 ) -> tuple[float | None, str]:
     """Compute topic preservation and its reason, such as "2 of 3 topics are covered. Missing: rain.".
 
-    The score is None if the share of topics with a label is smaller than `least_scored`. If no topic has a label,
-    `why` is the reason.
+    The score is None if the share of topics with a label is smaller than `least_scored`, or if no topic has a label; in
+    the second case `why` is the reason.
     """
     scored = sum(label is not None for label in labels)
     if not scored:

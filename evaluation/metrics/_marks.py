@@ -17,7 +17,7 @@ _MESSAGES: dict[MarkWarningCode, str] = {
 
 @dataclass(frozen=True, slots=True)
 class MarkWarning:
-    """A judgment that is allowed but is probably a mistake. A warning never prevents saving."""
+    """A judgment that is allowed but is probably a mistake."""
 
     reference_unit: int
     code: MarkWarningCode

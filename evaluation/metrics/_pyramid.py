@@ -45,14 +45,14 @@ def pyramid_score(
     `weights` has the weight of each content unit of the pyramid and `expressed` is True for each unit that the summary
     expresses. `unmatched` counts the summary's units outside of the pyramid. Scores are in [0, 1], higher is better.
     The modified score (recall) compares with as many units as a reference has on average. It is None without
-    `references` or if the mean is 0. The original score (density) compares with as many units as the summary has; it is
-    None if the summary has no units. `contributors` replaces the sum of the weights, which is divided by `references`
-    for the mean. `mean_rounding` rounds the mean: `floor` as DUCView does, `ceil` as a later implementation does.
-    Raises LengthMismatch, InvalidWeight, EvaluationError for a negative count or fewer than 1 reference.
-    Source: Nenkova and Passonneau 2004; the modified score as DUCView computes it, at most 1.
-    Example: the weights are one 4, three 3s, one 2 and thirteen 1s, in sum 28, from 4 references. The summary expresses
-    the 4 and one 3. A reference has 28 / 4 = 7 units on average. The 7 largest weights add up to 17, so the modified
-    score is 7/17 = .411765. The 2 largest weights add up to 7, so the original score is 7/7 = 1.
+    `references` or if the largest weight is 0. The original score (density) compares with as many units as the summary
+    has; it is None if that weight is 0, as without units. `contributors` replaces the sum of the weights, which is
+    divided by `references` for the mean. `mean_rounding` rounds the mean: `floor` as DUCView does, `ceil` as a later
+    implementation does. Raises LengthMismatch, InvalidWeight, EvaluationError for a negative count or fewer than 1
+    reference. Source: Nenkova and Passonneau 2004; the modified score as DUCView computes it, at most 1. Example: the
+    weights are one 4, three 3s, one 2 and thirteen 1s, in sum 28, from 4 references. The summary expresses the 4 and
+    one 3. A reference has 28 / 4 = 7 units on average. The 7 largest weights add up to 17, so the modified score is
+    7/17 = .411765. The 2 largest weights add up to 7, so the original score is 7/7 = 1.
     """
     check_same_length("weights", weights, "expressed", expressed)
     check_choice("mean_rounding", mean_rounding, ("floor", "ceil"))

@@ -28,10 +28,7 @@ def question_coverage_or_none(
 ) -> float | None:
     """Compute `question_coverage`, but return None instead of 0 if no scored source answer is yes.
 
-    Questions that the source cannot answer give no information about the summary, so they must not lower its score to
-    0.
-    Raises LengthMismatch, InvalidLabel.
-    Example: `question_coverage_or_none(["no"], ["yes"])` is None.
+    Raises LengthMismatch, InvalidLabel. Example: `question_coverage_or_none(["no"], ["yes"])` is None.
     """
     both_yes, source_yes, _ = _count_pairs(source_answers, summary_answers)
     return both_yes / source_yes if source_yes else None
@@ -40,7 +37,8 @@ def question_coverage_or_none(
 def scored_pairs(
     source_answers: Sequence[Label | None], summary_answers: Sequence[Label | None]
 ) -> tuple[int, int]:
-    """Count the scored pairs that question coverage uses, and the pairs that it would use if all were scored.
+    """Count the scored pairs that question coverage uses, and these together with the unscored pairs that it may use
+    once they are scored.
 
     Raises LengthMismatch, InvalidLabel.
     Example: `scored_pairs(["yes", None, "no"], ["yes", "yes", "no"])` is (1, 2).
@@ -52,11 +50,10 @@ def scored_pairs(
 def topic_preservation(labels: Iterable[Label | None]) -> float | None:
     """Compute the share of the source's main topics that the summary covers.
 
-    In [0, 1], higher is better: the topics with `yes` divided by the scored topics. Unscored topics (None) are
-    ignored. Returns None if there are no scored topics. Raises InvalidLabel.
-    Source: the topic preservation metric of Assert LLM Tools. A source without topics has no score here, and 0 in that
-    metric.
-    Example: `topic_preservation(["yes", "no", "yes", None])` is 0.666667.
+    In [0, 1], higher is better: the topics with `yes` divided by the scored topics. Unscored topics (None) are ignored.
+    Returns None if there are no scored topics. Raises InvalidLabel. Source: the topic preservation metric of Assert LLM
+    Tools. A source without topics has no score here. Example: `topic_preservation(["yes", "no", "yes", None])` is
+    0.666667.
     """
     return count_labels(labels).share_of_yes
 

@@ -29,10 +29,10 @@ def summarization(
 
     The score is in [0, scale], higher is better. `passed` is True if the unscaled minimum is at least the threshold.
     `strict` ignores the threshold: if both parts are 1, the score is `scale` and the summary passes; otherwise the
-    score is 0 and the summary fails. Score and `passed` are None if a part is None.
-    Raises InvalidPercent if a part or the threshold is outside 0 to 1, InvalidWeight unless scale is above 0.
-    Source: the summarization metrics of DeepEval and Mastra. Unlike in Mastra, `scale` multiplies only the result.
-    Example: alignment 0.5 with coverage 0.75 scores 0.5 and passes the default threshold.
+    score is 0 and the summary fails. Score and `passed` are None if a part is None. Raises InvalidPercent if a part or
+    the threshold is outside 0 to 1, InvalidWeight unless scale is above 0. Source: the summarization metrics of
+    DeepEval and Mastra. `scale` multiplies only the result. Example: alignment 0.5 with coverage 0.75 scores 0.5 and
+    passes the default threshold.
     """
     checked_share("The threshold", threshold)
     checked_scale("The scale", scale)

@@ -30,15 +30,15 @@ Metric = Literal[
 METRICS: tuple[Metric, ...] = get_args(Metric)
 """The known metrics. Higher is better. All are in [0, 1], except `summarization` in [0, scale].
 
-- `coverage`: mean over the reference's sentences of the share of their claims that the summary expresses.
+- `coverage`: mean over the reference's sentences with scored claims of the share of yes. Each claim of a document, and
+  each given claim with its weight, is a unit of its own.
 - `claim_coverage`: the share of all claims of the reference that the summary expresses. Without a reference,
   this and `coverage` use the claims of the document.
 - `alignment`, also named `factual_consistency` and `faithfulness`: the share of the summary's claims that the
   document supports.
 - `summarization`: the lower of alignment and question coverage; claim coverage replaces the latter if no
   questions were asked.
-- `brevity`: needs `target_words`.
-For an empty summary the coverages are 0, alignment is None, and the judge is not asked.
+- `brevity`: needs `target_words`. The judge is not asked about an empty summary.
 """
 DEFAULT_METRICS: tuple[Metric, ...] = ("coverage", "alignment", "question_coverage", "summarization")
 
@@ -87,10 +87,10 @@ class SummaryInput:
     """One summary to evaluate.
 
     Content is measured against `reference`, or against the document if there is no reference. `questions` and
-    `target_words` override the options for all summaries. `key` is the caller's own name for the summary. `claims`
-    replace the claims that the judge would extract from the reference or document; each claim is a unit of its own
-    with its weight. `summary_claims` replace the claims that the judge would extract from the summary. The judge is
-    not asked about claims with a label.
+    `target_words` override the options. `key` is the caller's own name for the summary. `claims` replace the claims
+    that the judge would extract from the reference or document; each claim is a unit of its own with its weight.
+    `summary_claims` replace the claims that the judge would extract from the summary. The judge is not asked about
+    claims with a label.
     """
 
     document: str
@@ -108,7 +108,7 @@ class SummaryInput:
 class Options:
     """The metrics and options for every summary; they are described at `evaluate_summary`.
 
-    Raises EvaluationError, InvalidPercent and InvalidWeight for invalid options.
+    Raises EvaluationError for invalid options.
     """
 
     metrics: tuple[Metric, ...] = DEFAULT_METRICS
@@ -195,7 +195,6 @@ class Case:
 
     @property
     def request(self) -> DocumentRequest:
-        """Return the request about the document."""
         options = self.options
         needs_claims = options.needs_claims and self.item.claims is None
         return DocumentRequest(

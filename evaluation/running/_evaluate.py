@@ -1,7 +1,4 @@
-"""Evaluate texts with a judge, usually with at most two calls per summary and one per document.
-
-Texts that do not fit into one call, and criteria that read another text beside the summary, need more calls.
-"""
+"""Evaluate texts with a judge."""
 
 import asyncio
 import hashlib
@@ -46,7 +43,7 @@ from evaluation.running._results import SummaryEvaluation
 
 _MOST_DOCUMENTS_KEPT = 1000
 UNSCORED = "Unscored: "
-"""The beginning of the reason of a score that is missing because the judge failed."""
+"""The beginning of the reason for an answer that a judge failed to give."""
 BY_PEOPLE = "Answered by people."
 
 
@@ -66,17 +63,17 @@ def evaluate_summary(
     - `metrics`: the default is coverage, alignment, question_coverage and summarization.
     - `questions`: closed questions that a good summary answers with yes; if None, the judge writes `n_questions` (5).
     - `target_words`: the target length, which brevity needs.
-    - `custom_instruction`: an addition to every instruction of the judge.
+    - `custom_instruction`: an addition to the judge's instructions.
     - `threshold` (.5), `strict` (False), `scale` (1): the options of `summarization`.
-    - `include_reason` (True): give each score a reason, which is made from the verdicts.
-    - `verbose` (False): `.details` of the result has every verdict.
-    - `least_scored` (.5): the smallest allowed share of claims or questions with a usable answer; if the share is
-      smaller, the score is None.
+    - `include_reason` (True): give each score a reason.
+    - `verbose` (False): the result has `details`, with the verdicts.
+    - `least_scored` (.5): the smallest allowed share of claims, questions or topics with a usable answer; if the share
+      is smaller, the score is None.
     - `criteria`: up to 12 questions of your own about the summary. The score of a criterion has the criterion's name
-      and is in [0, 1], 1 for the best answer of the scale. Criteria cost at most one call for each text that they read.
-    Raises EvaluationError for invalid input, JudgeRefused if the judge's server refuses all requests (key, quota).
-    Source: the coverage family of Assert LLM Tools and the summarization metrics of DeepEval and Mastra.
-    Example: `evaluate_summary(document, summary, judge=LexicalJudge())["coverage"]`.
+      and is in [0, 1], 1 for the best answer of the scale. Raises EvaluationError for invalid input, JudgeRefused if
+      the judge's server refuses requests (key, quota). Source: the coverage family of Assert LLM Tools and the
+      summarization metrics of DeepEval and Mastra. Example: `evaluate_summary(document, summary,
+      judge=LexicalJudge())["coverage"]`.
     """
     item = SummaryInput(document, summary, reference, language=language)
     checked_input(item)
@@ -93,13 +90,10 @@ def evaluate_summaries(
     """Evaluate many summaries and return the results in their order.
 
     `items` are `SummaryInput`s, or tuples of document and summary, optionally with a reference. `on_result` is called
-    with the position and result of each summary as soon as it is ready. A request that needs only the document is
-    made once for all its summaries. The `options` are those of `evaluate_summary`. If a summary cannot be evaluated,
-    its scores are None with reasons, and the other summaries are not affected. After an error or an interrupt no
-    request keeps running. If the judge has a call store, a repeated evaluation does not ask again for stored answers.
-    Raises EvaluationError for invalid options.
-    Raises JudgeRefused if the judge's server refuses all requests (key, permission, quota).
-    Example: `evaluate_summaries([(document, one), (document, other)], judge=LexicalJudge())`.
+    with the position and result of each summary as soon as it is ready. The `options` are those of `evaluate_summary`.
+    If a summary cannot be evaluated, its scores are None with reasons, and the other summaries are evaluated. Raises
+    EvaluationError for invalid options. Raises JudgeRefused if the judge's server refuses requests (key, permission,
+    quota). Example: `evaluate_summaries([(document, one), (document, other)], judge=LexicalJudge())`.
     """
     results: dict[int, SummaryEvaluation] = {}
     # Refuse an invalid judge first, because the code below closes the judge at the end.
@@ -127,9 +121,8 @@ async def stream_evaluations(
 ) -> AsyncGenerator[tuple[int, SummaryEvaluation], None]:
     """Yield each summary's position and result as soon as it is ready: an asynchronous `evaluate_summaries`.
 
-    The judge is not closed. If the caller leaves the loop early, with `aclose` or by cancellation, all requests are
-    stopped.
-    Example: `async for position, result in stream_evaluations(items, judge=judge): ...`.
+    The judge is not closed. If the caller leaves the loop early, with `aclose` or by cancellation, its tasks are
+    cancelled. Example: `async for position, result in stream_evaluations(items, judge=judge): ...`.
     """
     chosen = Options.of(options)
     given = checked_items(items)
@@ -150,8 +143,6 @@ async def stream_evaluations(
 
 
 class _Evaluation:
-    """An evaluation of many summaries. It keeps the readings of the latest documents for their other summaries."""
-
     def __init__(
         self, judge: Judge, options: Options, emit: Callable[[tuple[int, SummaryEvaluation]], None]
     ) -> None:
@@ -167,8 +158,7 @@ class _Evaluation:
 
     async def all(self, items: Iterable[object]) -> None:
         waiting = iter(enumerate(items))
-        # Some tasks wait for a document request of another task, so run more tasks than calls. But do not run many,
-        # so that an interrupted run leaves few summaries incomplete.
+        # Some tasks wait for a document request of another task, so run more tasks than calls.
         at_once = 2 * self._judge.concurrency
         try:
             with one_pass():

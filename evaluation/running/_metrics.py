@@ -1,4 +1,4 @@
-"""Computing the scores of a summary from a judge's answers, each with a reason in words."""
+"""The scores of a summary from a judge's answers, with their reasons."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,7 +50,7 @@ _J = TypeVar("_J")
 
 @dataclass(slots=True)
 class Facts:
-    """The judge's answers about one summary. A part that failed is None, and `faults` has the reason."""
+    """The judge's answers about one summary. If a part failed, `faults` has the reason."""
 
     reading: DocumentReading = field(default_factory=DocumentReading)
     aligned: tuple[JudgedClaim, ...] | None = ()
@@ -60,10 +60,7 @@ class Facts:
 
 
 class Scores:
-    """Computes the scores from the judge's answers, with their reasons.
-
-    `passed` and `flags` are set while scores are computed.
-    """
+    """`passed` and `flags` are set while the scores are computed."""
 
     def __init__(self, case: Case, facts: Facts) -> None:
         self.case = case
@@ -87,7 +84,9 @@ class Scores:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Count the requested claims, questions and topics by kind: all items, items with yes, and unscored items."""
+        """Count the requested claims, questions and topics by kind: all items, items with yes, and unscored items. A
+        kind without verdicts is absent, and so is each kind if the summary is blank.
+        """
         options = self.case.options
         kinds: dict[str, tuple[bool, list[Label | None] | None]] = {
             "reference_claims": (options.needs_claims, _labels(self._claims)),
@@ -104,7 +103,7 @@ class Scores:
         return counts
 
     def details(self) -> EvaluationDetails:
-        """Return all verdicts that the scores use."""
+        """Return the verdicts and ratings, and the missing elements."""
         return EvaluationDetails(
             self._claims or (),
             self.facts.aligned or (),
@@ -121,13 +120,11 @@ class Scores:
         return self._parts[known]
 
     def _judged(self, part: str, pair: Callable[[Any, Verdict], _J]) -> tuple[_J, ...] | None:
-        """Pair the document's claims, questions or topics with the verdicts on the summary; None if items or verdicts
-        are missing.
-        """
+        """None if items or verdicts are missing."""
         items, covered = getattr(self.facts.reading, part), self.facts.covered
         return None if items is None or covered is None else tuple(map(pair, items, getattr(covered, part)))
 
-    # `_part` finds the method of a metric by its name, so each metric has a method with its name below.
+    # `_part` finds the method of a metric by its name.
 
     def _coverage(self) -> tuple[float | None, str]:
         value, reason = self._part("claim_coverage")
@@ -285,7 +282,7 @@ class Scores:
         return brevity(words, target), f"{words} words of a target of {target}."
 
     def _lacks_scored(self, counts: LabelCounts, what: str) -> str:
-        """Return the reason if too few items are scored; "" if there are enough. Also sets the flag for few scored
+        """Return the reason if some items are scored, but too few; otherwise "". Also sets the flag for few scored
         items.
         """
         least = self.case.options.least_scored

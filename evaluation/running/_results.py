@@ -10,7 +10,7 @@ from evaluation.judging.protocol import JudgedClaim, Rating, Usage, Verdict
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuestion:
-    """A closed question, answered once from the source and once from the summary alone."""
+    """A closed question, answered once from the source and once from the summary."""
 
     text: str
     source: Verdict
@@ -27,7 +27,7 @@ class JudgedTopic:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationDetails:
-    """The details of the scores: claims, questions and topics with their verdicts, ratings, and missing elements."""
+    """Claims, questions and topics with their verdicts, ratings, and missing elements."""
 
     reference_claims: tuple[JudgedClaim, ...] = ()
     summary_claims: tuple[JudgedClaim, ...] = ()
@@ -37,7 +37,7 @@ class EvaluationDetails:
     missing_elements: tuple[str, ...] = ()
 
     def analysis(self) -> list[str]:
-        """List all claims, questions and topics with their verdicts, one per line."""
+        """Return lines of text that list the claims, questions and topics with their verdicts."""
         return [
             *_listed("Detailed Claim Analysis", "COVERED", "MISSING", _labelled(self.reference_claims)),
             *_listed(
@@ -71,21 +71,20 @@ CLAIMS_ANALYSIS = "claims_analysis"
 
 @dataclass(frozen=True, slots=True)
 class SummaryEvaluation(Mapping[str, Any]):
-    """The scores of a summary. Used as a mapping, it has the scores that are not None, and the counts of claims.
+    """The scores of a summary. As a mapping, it iterates over the scores that are not None, and the counts of claims.
 
     `result["coverage"]` is None if there is no score; then `result.items()` does not contain it. With `verbose`,
-    `result["claims_analysis"]` lists each claim of the reference and whether the summary covers it.
+    `result["claims_analysis"]` lists each claim of the reference (or document) and whether the summary covers it.
 
     - `scores`: every requested metric and criterion; None if there is no score
     - `reasons`: a reason for each metric and criterion; with `include_reason=False`, only for those without a score
-    - `passed`: True if summarization reaches the threshold, False if not, and None if it was not requested or has no
-      score
+    - `passed`: the `passed` of `summarization`; None if it was not requested
     - `counts`: for claims, questions and topics, the number of all, of yes and of unscored items; a kind that was not
       requested or not found is absent
     - `flags`: `empty_summary`, `no_claims`, `few_claims` and `mostly_unscored`
-    - `usage`: the tokens and cost that this call paid for this summary. Answers from a store cost nothing. A request
-      that needs only the document is counted at the first summary that uses it.
-    - `served_models`: the model names that the judge's servers reported, including those of stored calls
+    - `usage`: the calls, tokens and cost of this summary. Answers from a store cost nothing. A request that needs only
+      the document is counted at the first summary that uses it.
+    - `served_models`: the model names that the judge's servers reported, also in stored calls
     """
 
     scores: Mapping[str, float | None]
@@ -121,7 +120,7 @@ class SummaryEvaluation(Mapping[str, Any]):
         return sum(1 for _ in self)
 
     def verbose_text(self) -> str:
-        """Format the scores and their parts for printing, with every claim if `verbose` was set.
+        """Format the scores and their parts for printing, with the verdicts if `verbose` was set.
 
         Example: `print(evaluate_summary(document, summary, judge=judge, verbose=True).verbose_text())`.
         """

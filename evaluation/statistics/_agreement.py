@@ -1,8 +1,4 @@
-"""Agreement of ratings of the same items: Krippendorff's alpha, Cohen's kappa, and the share of equal pairs.
-
-Each coefficient is a function of sums over items with two or more ratings. Bootstrap intervals resample the items, or
-whole clusters of items.
-"""
+"""Agreement of ratings of the same items: Krippendorff's alpha, Cohen's kappa, and the share of equal pairs."""
 
 import math
 from collections.abc import Hashable, Sequence
@@ -42,7 +38,11 @@ _MISSING = -1
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """A row of sums per used item, the coefficient as a function of the rows' total, and a mask of the used items."""
+    """A coefficient of the used items, which have two or more ratings.
+
+    `rows` has one row of sums per used item, `statistic` computes the coefficient from the rows' total, and `is_used`
+    marks the used ones of all items.
+    """
 
     rows: Floats
     statistic: Statistic
@@ -78,13 +78,12 @@ def krippendorff_alpha(ratings: Ratings, level: Level) -> float | None:
     worse.
 
     `ratings` has the shape (raters, items), with None for a missing rating; items with fewer than two ratings are
-    ignored. At the nominal level, ratings are any hashable values. At the other levels they are finite numbers, at the
-    ratio level at least 0. Returns None if no item has two ratings, or if all ratings are equal, as on a scale with a
-    single value.
-    Raises EvaluationError for an unknown level or invalid rating, LengthMismatch.
-    Source: Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011.
-    Example: `krippendorff_alpha([[1, 1, 2, 2], [1, 1, 2, 1]], "nominal")` is 8/15. One of four pairs differs. Of the 56
-    ordered pairs of the eight ratings 30 differ, so alpha is 1 - (2 / 8) / (30 / 56).
+    ignored. At the nominal level, ratings are any hashable values except infinite numbers and NaN. At the other levels
+    they are finite numbers, at the ratio level at least 0. Returns None if no item has two ratings, or if all ratings
+    of the other items are equal. Raises EvaluationError for an unknown level or invalid rating, LengthMismatch. Source:
+    Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011. Example: `krippendorff_alpha([[1, 1, 2, 2], [1, 1,
+    2, 1]], "nominal")` is 8/15. One of four pairs differs. Of the 56 ordered pairs of the eight ratings 30 differ, so
+    alpha is 1 - (2 / 8) / (30 / 56).
     """
     return _alpha_sums(ratings, level).value
 
@@ -100,14 +99,13 @@ def alpha_interval(
 ) -> Estimate:
     """Compute `krippendorff_alpha` with a bootstrap interval that resamples items, or whole clusters of items.
 
-    `clusters` names the document of each item; items of one document are resampled together. Items with fewer than
-    two ratings, and clusters that have only such items, are ignored. Raters are fixed, so the interval does not cover
-    the choice of raters. Resamples in which all ratings are equal are ignored and counted as undefined.
-    Raises the errors of `krippendorff_alpha`, and InvalidPercent for a confidence outside 0 to 1.
-    Source: Efron's bootstrap; Zapf et al., Measuring inter-rater reliability for nominal data, 2016, find that its
-    intervals cover well if items are resampled.
-    Example: `alpha_interval([[1, 1, 2, 2], [1, 1, 2, 1]], "nominal")` has the value 8/15; each of the 4 items is a
-    cluster.
+    `clusters` names the document of each item; items of one document are resampled together. Items with fewer than two
+    ratings, and clusters that have only such items, are ignored. Raters are fixed, so the interval does not cover the
+    choice of raters. Resamples without an alpha are ignored and counted as undefined. Raises the errors of
+    `krippendorff_alpha`, InvalidPercent for a confidence outside 0 to 1, and EvaluationError for fewer than one
+    resample. Source: Efron's bootstrap; Zapf et al., Measuring inter-rater reliability for nominal data, 2016, find
+    that its intervals cover well if items are resampled. Example: `alpha_interval([[1, 1, 2, 2], [1, 1, 2, 1]],
+    "nominal")` has the value 8/15; each of the 4 items is a cluster.
     """
     return _alpha_sums(ratings, level).interval(clusters, confidence=confidence, draws=draws, seed=seed)
 
@@ -147,9 +145,9 @@ def kappa_interval(
     """Compute `cohen_kappa` with a bootstrap interval that resamples items, or whole clusters of items.
 
     `clusters` names the document of each item. Items without both ratings are ignored. Resamples without a kappa are
-    ignored and counted as undefined.
-    Raises the errors of `cohen_kappa`, and InvalidPercent for a confidence outside 0 to 1.
-    Example: 20 yes/yes, 5 yes/no, 10 no/yes and 15 no/no have the value 0.4, over 50 clusters.
+    ignored and counted as undefined. Raises the errors of `cohen_kappa`, InvalidPercent for a confidence outside 0 to
+    1, and EvaluationError for fewer than one resample. Example: 20 yes/yes, 5 yes/no, 10 no/yes and 15 no/no have the
+    value 0.4, over 50 clusters.
     """
     sums = _kappa_sums(a, b, weights, categories)
     return sums.interval(clusters, confidence=confidence, draws=draws, seed=seed)
@@ -177,10 +175,10 @@ def observed_agreement_interval(
 ) -> Estimate:
     """Compute `observed_agreement` with a bootstrap interval that resamples items, or whole clusters of items.
 
-    `clusters` names the document of each item. Items with fewer than two ratings are ignored.
-    Raises the errors of `observed_agreement`, and InvalidPercent for a confidence outside 0 to 1.
-    Example: `observed_agreement_interval([["yes", "no"], ["yes", "no"], ["no", None]])` has the value 2/3. Its 2
-    clusters are the items.
+    `clusters` names the document of each item. Items with fewer than two ratings are ignored. Raises the errors of
+    `observed_agreement`, InvalidPercent for a confidence outside 0 to 1, and EvaluationError for fewer than one
+    resample. Example: `observed_agreement_interval([["yes", "no"], ["yes", "no"], ["no", None]])` has the value 2/3.
+    Its 2 clusters are the items.
     """
     return _observed_sums(ratings).interval(
         clusters, shares=(0,), confidence=confidence, draws=draws, seed=seed
@@ -189,7 +187,11 @@ def observed_agreement_interval(
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """Indices of categories, of shape (raters, used items), and a mask of used items."""
+    """The used items, which have two or more ratings.
+
+    `codes`, of shape (raters, used items), has the index in `categories` of each rating, -1 for a missing one.
+    `is_used` marks the used ones of all items.
+    """
 
     codes: Integers
     categories: tuple[Hashable, ...]
@@ -302,7 +304,7 @@ def _kappa_sums(
     weights: KappaWeights | None,
     categories: Sequence[Hashable] | None,
 ) -> _Sums:
-    """Make one row per item: the disagreement, and two one-hot vectors with the category of each rater."""
+    """Make one row per used item: the disagreement, and two one-hot vectors with the category of each rater."""
     check_same_length("a", a, "b", b)
     if weights is not None:
         check_choice("The weights", weights, get_args(KappaWeights))
@@ -334,7 +336,7 @@ def _scale(ratings: Sequence[Hashable | None]) -> list[Hashable]:
 
 
 def _observed_sums(ratings: Ratings) -> _Sums:
-    """Make one row per item: the number 1, and the share of equal pairs of ratings."""
+    """Make one row per used item: the number 1, and the share of equal pairs of ratings."""
     table = _Table.of(ratings)
     counts = table.counts
     given = counts.sum(axis=1)

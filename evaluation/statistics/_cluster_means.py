@@ -15,7 +15,7 @@ from evaluation.statistics._resampling import FEWEST_FOR_INTERVAL
 from evaluation.statistics._systems import holm
 
 FEWEST_IN_SLICE = 10
-"""Below this number of document sets, a slice is neither averaged nor tested."""
+"""Below this number of document sets, a slice is not tested."""
 
 _NO_ERROR = 1e-12
 
@@ -27,8 +27,8 @@ ValueOf = tuple[Hashable, float]
 class SliceMean:
     """The mean of a system over the document sets of a slice, in [0, 1], with its interval.
 
-    `error` is the standard error and `degrees` its degrees of freedom. `error` and the bounds are None if the clusters
-    are too few or do not vary. Equal values do not show that a mean is certain.
+    `error` is the standard error and `degrees` its degrees of freedom. `error` and the bounds are None with a single
+    cluster or if clusters do not vary.
     """
 
     mean: float
@@ -45,7 +45,7 @@ class SliceDifference:
 
     `difference` is None if the slice or the rest has fewer than `FEWEST_IN_SLICE` document sets. `p` is the one-sided
     p-value of a negative difference, and `adjusted_p` has Holm's correction over all tested pairs of system and slice.
-    Both are None without a difference, if the slice or the rest has fewer than 5 clusters, and if leads do not vary.
+    Both are None without a difference, if the slice or the rest has fewer than 5 clusters, and if clusters do not vary.
     """
 
     system: str
@@ -91,10 +91,9 @@ def weighted_mean(parts: Sequence[tuple[float, SliceMean]], *, confidence: float
     """Combine the means of slices with the weights that the slices have in actual use (post-stratification).
 
     Weights are divided by their sum. The degrees of freedom are Satterthwaite's. There is no error if a slice with a
-    positive weight has none. Raises InvalidWeight if a weight is negative or all are 0.
-    Source: Cochran, Sampling Techniques, 1977, 5.4 and 5A.9.
-    Example: means .8 and .4 with errors .03 and .04 and weights 3 and 1 have the mean .7 and the error
-    sqrt((.75 * .03)^2 + (.25 * .04)^2) = .0246.
+    positive weight has none. Raises InvalidWeight if a weight is negative or all are 0, InvalidPercent for a confidence
+    outside 0 to 1. Source: Cochran, Sampling Techniques, 1977, 5.4 and 5A.9. Example: means .8 and .4 with errors .03
+    and .04 and weights 3 and 1 have the mean .7 and the error sqrt((.75 * .03)^2 + (.25 * .04)^2) = .0246.
     """
     check_confidence(confidence)
     total = math.fsum(weight for weight, _ in parts)
@@ -119,11 +118,10 @@ def mean_difference(
 
     Each mean has the interval of `interval_within_range`, with an error linearized over documents. The bounds of the
     difference combine the distances of both intervals' bounds from the means (Newcombe's method 10). If the two samples
-    share documents, the interval is conservative, because it ignores that both vary together. Raises InvalidPercent for
-    a confidence outside 0 to 1, ValueError for an empty sample.
-    Source: Newcombe, Statistics in Medicine 17, 1998, 873-890; Zou and Donner, Statistics in Medicine 27, 2008.
-    Example: shares of .3 (interval .2 to .4) and .1 (.05 to .2) differ by .2. The lower bound is
-    .2 - sqrt((.3 - .2)^2 + (.2 - .1)^2) = .059, the upper .2 + sqrt((.4 - .3)^2 + (.1 - .05)^2) = .312.
+    share documents, the interval ignores that both vary together. Raises InvalidPercent for a confidence outside 0 to
+    1, ValueError for an empty sample. Source: Newcombe, Statistics in Medicine 17, 1998, 873-890; Zou and Donner,
+    Statistics in Medicine 27, 2008. Example: shares of .3 (interval .2 to .4) and .1 (.05 to .2) differ by .2. The
+    lower bound is .2 - sqrt((.3 - .2)^2 + (.2 - .1)^2) = .059, the upper .2 + sqrt((.4 - .3)^2 + (.1 - .05)^2) = .312.
     """
     check_confidence(confidence)
     mean, bounds = _bounded_mean(first, lowest, confidence)
@@ -144,10 +142,9 @@ def slice_differences(
     """Test for every system and slice whether the system is worse there than elsewhere.
 
     `values` has a value in [0, 1] by system and document set, `slices` the slice of each document set. The lead of a
-    system in a document set is its value minus the other systems' mean in the set. So hard documents make no system
-    worse. Document sets with a single system are ignored. Student's t conservatively has the degrees of freedom of the
-    slice or of the rest (clusters less 1), whichever has fewer.
-    Source: Welch, Biometrika 34, 1947, with the conservative degrees of freedom; Holm, 1979.
+    system in a document set is its value minus the other systems' mean in the set. Document sets with a single system
+    are ignored. Student's t conservatively has the degrees of freedom of the slice or of the rest (clusters less 1),
+    whichever has fewer. Source: Welch, Biometrika 34, 1947, with the conservative degrees of freedom; Holm, 1979.
     """
     leads = _leads(values)
     found = [

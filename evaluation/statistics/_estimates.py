@@ -1,4 +1,4 @@
-"""Estimate people's answers to all documents from a random sample of items and a judge's answers to all items."""
+"""Estimates of means of people's answers from a random sample of items and a judge's answers."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -32,10 +32,7 @@ TOO_FEW_DOCUMENTS = 15
 HARMFUL = 1.2
 """A judge is not used for a system if the variance exceeds that of people alone by this factor.
 
-Choosing between two intervals by their estimated widths favours the one that happens to look narrow, which biases the
-mean if answers are skewed. On real judgments (10 of 30 documents, 25 systems), the factor 1 biased a mean by up to .15
-of its error, and 1.2 by up to .12. The true error was 83 % of the error of people alone with the factor 1, and 80 %
-with 1.2.
+With the factor 1, the choice would more often go to the interval that only happens to look narrow.
 """
 
 FEWEST_OFF_THE_END = 10
@@ -50,7 +47,7 @@ _NO_ERROR = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class SampledItem:
-    """An item that can be sampled; a person answers it as a whole.
+    """An item that can be sampled.
 
     - `document`: the document of the item; intervals treat documents as independent.
     - `share`: the item's weight in the coverage of its document. The shares of a document add up to 1. If whole
@@ -59,7 +56,7 @@ class SampledItem:
     - `answer`: a person's blind answer to a sampled item, in [0, 1]; None until the person answers.
     - `judge`: the judge's own answer, fixed before the sample; None if there is none.
     - `is_settled`: the answer was known without asking a person, for example for an empty summary.
-    - `claim`: identifies the checked claim. Answers to the same claim in items of other systems improve this item's
+    - `claim`: identifies the checked claim. Answers to the same claim in items of other systems enter this item's
       prediction. It must be None if the systems were not sampled independently.
     """
 
@@ -79,7 +76,7 @@ class SampleEstimate:
 
     Estimates and bounds are None until all sampled items are answered (`answered` of `sampled`). Bounds are also None
     with fewer than two answered documents; they are in [0, 1]. `error` is the standard error and `degrees` its degrees
-    of freedom. `tuning` is the mean slope on the judge's answers; 0 means that only people's answers are used. `parts`
+    of freedom. `tuning` is the mean slope on the judge's answers; it is 0 if only people's answers are used. `parts`
     has each document's contribution to the error: the squares of `parts` add up to the square of `error`. `judge_mean`
     is the judge's own mean over document sets; None if the judge answered no item.
     """
@@ -118,13 +115,13 @@ def estimate_systems_from_sample(
     """Estimate each system's mean over document sets of people's answers, from recorded samples.
 
     `systems` has all items of each system, sampled or not. If items name their claims, answers to the same claim in
-    other systems' summaries improve the judge's answers, which must be probabilities then. `covariates` has numbers for
-    every document. `people_alone` ignores the judge. With `these_documents`, the target is the mean over exactly these
-    documents, not over their population. Then errors come only from the choice of items, `parts` has answers in place
-    of documents, and degrees of freedom are the answers less 1. Items must then be sampled one by one; without any
-    choice, the bounds equal the estimate. An item without a judge's answer counts as the mean of the other items. If
-    every item was sampled with certainty, the estimate is the mean of the answers. Results can be missing, see
-    `SampleEstimate`.
+    other systems' summaries correct the judge's answers, which must be probabilities then. `covariates` has numbers for
+    every document. `people_alone` ignores the judge and the covariates. With `these_documents`, the target is the mean
+    over exactly these documents, not over their population. Then errors come only from the choice of items, `parts` has
+    answers in place of documents, and degrees of freedom are the answers less 1. Items must then be sampled one by one;
+    without any choice, the bounds equal the estimate. An item without a judge's answer counts as the mean of the other
+    items. If every item was sampled with certainty, the estimate is the mean of the answers. Results can be missing,
+    see `SampleEstimate`.
 
     `ratings` is for answers on a scale of several points, of which few may be far from the usual ones. With fewer than
     10 answers below the top, the lower bound is at least as far away as Stringer's bound of the answers, averaged by
@@ -139,19 +136,13 @@ def estimate_systems_from_sample(
     # inclusion probability, Y the answer, g a prediction, and xi is 1 if the item is sampled, otherwise 0. The expected
     # mean of z_d is the population's mean for any g that does not use the document's own answers. The estimate is the
     # mean of z_d; its error is sd(z_d, n - 1) / sqrt(D). The interval is computed on the logit scale (`_ranges`) with
-    # Student's t. The degrees of freedom are the number of answered documents less 1, or of all documents if items were
-    # sampled within each.
-    #
-    # g is fitted to the judge's answer and the covariates. If claims are known, answers on other systems' summaries
-    # improve the judge's answers (`expected_by_fold`), because they were sampled independently. The slopes for a
-    # document are tuned without its answers, in at most thirty folds. They are shrunk across systems (`slopes`), so
-    # more systems help. A slope may exceed 1, because a judge's answers may be too cautious. The intercept is the
-    # weighted mean of the residuals. So z_d is centred for equal chances, and a useless judge gives exactly the result
-    # of people alone. With several predictors, this is the difference estimator of Särndal, Swensson and Wretman, Model
-    # Assisted Survey Sampling, 1992, ch. 6.
-    #
-    # People alone are used (`tuning` 0) if the variance with the judge exceeds `HARMFUL` times theirs, or if the
-    # estimate is outside the range.
+    # Student's t. The degrees of freedom are the number of answered documents less 1. g is fitted to the judge's answer
+    # and the covariates. If claims are known, answers on other systems' summaries improve the judge's answers
+    # (`expected_by_fold`), because they were sampled independently. The slopes for a document are tuned without its
+    # answers, in at most thirty folds. They are shrunk across systems (`slopes`). A slope may exceed 1. The intercept
+    # is the weighted mean of the residuals. With several predictors, this is the difference estimator of Särndal,
+    # Swensson and Wretman, Model Assisted Survey Sampling, 1992, ch. 6. People alone are used (`tuning` 0) if the
+    # variance with the judge exceeds `HARMFUL` times theirs, or if the estimate is outside the range.
     check_confidence(confidence)
     frames = {name: frame_of(name, items, covariates or {}) for name, items in systems.items()}
     known = {name: frame for name, frame in frames.items() if frame.can_be_tuned}
@@ -174,11 +165,10 @@ def estimate_systems_from_sample(
 def compare_estimates(found: Mapping[str, SampleEstimate]) -> list[PairComparison]:
     """Compare every pair of systems by a t test, with Holm's correction.
 
-    Both estimates use the same documents, so their errors are correlated. If document d contributes u_d to one error
-    and v_d to the other (`parts`), the standard error of the difference is sqrt(sum((u_d - v_d)^2)). The test has the
-    smaller of the two estimates' degrees of freedom. A pair is not tested if an estimate has no standard error or if
-    all contributions are equal. `sets` is the number of answered documents of the system that has fewer. The result
-    is in the order of the systems.
+    Systems without an estimate are left out. If document d contributes u_d to one error and v_d to the other (`parts`),
+    the standard error of the difference is sqrt(sum((u_d - v_d)^2)). The test has the smaller of the two estimates'
+    degrees of freedom. A pair is not tested if an estimate has no standard error or if all contributions are equal.
+    `sets` is the number of answered documents of the system that has fewer. The result is in the order of the systems.
     Example: estimates of .6 and .4 over two documents. With u = (.1, -.1) and v = (.1, -.1) the difference has no
     error, so the pair is not tested. With u = (.1, -.1) and v = (-.1, .1) the error is sqrt(.04 + .04) = .28.
     """
@@ -200,7 +190,7 @@ def compare_estimates(found: Mapping[str, SampleEstimate]) -> list[PairCompariso
 
 
 def best_estimates(compared: Sequence[PairComparison], *, level: float = 0.05) -> frozenset[str]:
-    """Return the systems that may be best; in 1 - `level` of studies the best system is among them.
+    """Return the systems that may be best, at the confidence 1 - `level`.
 
     `compared` has every pair of k systems. A system is left out if another is ahead with a one-sided p of at most
     `level` / (k - 1), by Bonferroni's correction. A pair without a p has no effect.
@@ -264,7 +254,7 @@ class Frame:
 
     @property
     def no_slopes(self) -> Array:
-        """Return slopes of 0 for each document, so that only people's answers are used."""
+        """Return slopes of 0 for each document."""
         return np.zeros((len(self.names), self.predictors.shape[1]))
 
     @property
@@ -371,8 +361,8 @@ def sharpened_and_tuned(frames: Mapping[str, Frame]) -> dict[str, tuple[Frame, A
         for fold, found in enumerate(expected_by_fold(items)):
             known = _with_judge(frames, found)
             of_fold = items.folds == fold
-            # Use only the centred predictions of this fold. `_with_judge` subtracts the fold's own mean, because an
-            # intercept that is fitted without a document's answers errs in the direction opposite to these answers.
+            # Use only the centred predictions of this fold. `_with_judge` subtracts their mean, because an intercept
+            # that is fitted without a document's answers errs in the direction opposite to these answers.
             expected[of_fold] = np.concatenate([frame.predictors[:, 0] for frame in known.values()])[of_fold]
             if fold < items.last:
                 # Tune a fold's slopes on predictions that were made without the fold's answers.
@@ -534,9 +524,7 @@ def _within(share: float) -> float:
 
 
 def mean_and_parts(frame: Frame, slopes_of: Array) -> tuple[float, Array]:
-    """Return the mean of z_d (see `estimate_systems_from_sample`), and deviations whose squares add up to its
-    variance. Needs two documents or more.
-    """
+    """Return the mean of z_d (see `estimate_systems_from_sample`), and deviations whose squares sum to its variance."""
     expected, left = expected_and_left(frame, slopes_of)
     documents, answered = len(frame.names), frame.answered_documents
     known, found = frame.sums(expected), frame.sums(frame.expansion * left)

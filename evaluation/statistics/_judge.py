@@ -27,7 +27,7 @@ HUMAN_COLUMNS: tuple[str, ...] = LABELS
 
 _FIGURES = ("answered", "accuracy", "sensitivity", "specificity", "precision", "kappa", "bias")
 _SHARES = range(5)
-"""The indices of figures that are shares, not differences or squares."""
+"""The indices of the figures that are shares."""
 
 LENGTHS: Mapping[str, Callable[[int], bool]] = {
     "up to 8 words": lambda words: words <= 8,
@@ -44,8 +44,9 @@ class JudgeReport:
     """A judge compared with people, over the checks that people answered.
 
     `confusion[judge][human]` counts checks, with the judge's yes, no, unsure or unscored. All other figures count
-    unsure as not yes, for the judge and for people, as scores do. Unscored checks count only in `answered`. Intervals
-    resample documents.
+    unsure as not yes, for the judge and for people, as scores do. The figures except `answered` ignore unscored checks.
+    `checks` counts the checks that people answered, `scored` those of them that the judge answered, and `documents`
+    their documents.
 
     - `answered`: share of the checks that the judge answered
     - `accuracy`: share of the answered checks on which the judge agrees with people
@@ -82,13 +83,12 @@ def judge_report(
 ) -> JudgeReport:
     """Compare a judge's verdicts with people's answers, check by check.
 
-    Checks without a person's answer are ignored and counted. `documents` names the document of each check. Without
-    it, single checks are resampled, which makes intervals too narrow if a document has several checks. The checks
-    must not have been selected by the judge's verdict, otherwise every figure is biased.
-    Raises LengthMismatch, InvalidLabel, InvalidPercent for a confidence outside 0 to 1, EvaluationError for fewer
-    than one resample.
-    Example: people answer yes, yes, no and no; the judge answers yes, unsure, no and no. Its accuracy is 3/4, its
-    sensitivity 1/2, its specificity 1 and its bias -1/4.
+    Checks without a person's answer are ignored and counted. `documents` names the document of each check. Without it,
+    single checks are resampled, which makes intervals too narrow if a document has several checks. The checks must not
+    have been selected by the judge's verdict, otherwise figures are biased. Raises LengthMismatch, InvalidLabel,
+    InvalidPercent for a confidence outside 0 to 1, EvaluationError for fewer than one resample. Example: people answer
+    yes, yes, no and no; the judge answers yes, unsure, no and no. Its accuracy is 3/4, its sensitivity 1/2, its
+    specificity 1 and its bias -1/4.
     """
     names: Sequence[Hashable] = range(len(judge)) if documents is None else documents
     check_same_length("judge", judge, "human", human)
@@ -177,12 +177,12 @@ def _figures(sums: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class SelfAgreement:
-    """A judge's first answers compared with its second answers to the same checks with the same settings.
+    """A judge's first answers compared with its second answers to the same checks.
 
-    `flips` is the share of checks whose label changed, in [0, 1], with an interval that resamples documents.
-    `by_label` has this share by first label, and `by_length` by range of the claim's number of words. `kappa_ceiling`
-    is the largest kappa with people that such a judge can reach: the square root of the kappa between its first and
-    second answers. It is 0 if that kappa is negative, None if it is undefined.
+    `flips` is the share of checks whose label changed, in [0, 1], with an interval that resamples documents. `by_label`
+    has this share by first label, and `by_length` by range of the claim's number of words. `kappa_ceiling` is a limit
+    of the kappa with people that such a judge can reach: the square root of the kappa between its first and second
+    answers. It is 0 if that kappa is negative, None if it is undefined.
     """
 
     checks: int

@@ -18,7 +18,7 @@ FEWEST_SYSTEMS = 5
 LIMIT = 0.5
 """No estimate moves by more than this number of its own standard errors."""
 MISFIT_LEVEL = 0.05
-"""The probability that the test leaves out any system although the model is right for all systems."""
+"""The level of the test that leaves out systems."""
 
 _SPREADS = np.linspace(0.0, 0.5, 101)
 """The standard deviations between systems over which the model integrates; values in [0, 1] allow at most .5."""
@@ -62,15 +62,14 @@ def pool_estimates(found: Mapping[str, SampleEstimate], *, confidence: float = 0
     stopped by this limit keeps the error of its direct estimate. `compare_estimates` tests pairs of the results. The
     `parts` of the results do not belong to single documents.
 
-    Intervals hold 95 % on average over systems, not for each system. The model fails for a system that the judge
-    favours over others: its estimate is too high by up to `LIMIT` errors. It also fails if systems form groups with
-    different lines, or if errors of the direct estimates are far from normal. With fewer than `FEWEST_SYSTEMS`
-    systems that have an error and fit, all estimates are direct. docs/intervals.md has simulations.
-    Raises InvalidPercent for a confidence outside 0 to 1.
-    Source: Fay and Herriot, Estimates of income for small places, 1979; Rao and Molina, Small area estimation, 2015,
-    ch. 10 (hierarchical Bayes); Efron and Morris, Limiting the risk of Bayes and empirical Bayes estimators, 1972.
-    Example: all errors are e, the line is a constant, and the deviations have the standard deviation s. An estimate
-    then moves to the mean of the systems by e^2 / (e^2 + s^2) of its distance.
+    Intervals hold on average over systems, not for each system. The model fails for a system that the judge favours
+    over others: its estimate is too high by up to `LIMIT` errors. It also fails if systems form groups with different
+    lines, or if errors of the direct estimates are far from normal. With fewer than `FEWEST_SYSTEMS` systems that have
+    an error above 0 and fit, all estimates are direct. docs/intervals.md has simulations. Raises InvalidPercent for a
+    confidence outside 0 to 1. Source: Fay and Herriot, Estimates of income for small places, 1979; Rao and Molina,
+    Small area estimation, 2015, ch. 10 (hierarchical Bayes); Efron and Morris, Limiting the risk of Bayes and empirical
+    Bayes estimators, 1972. Example: all errors are e, the line is a constant, and the deviations have the standard
+    deviation s. An estimate then moves to the mean of the systems by e^2 / (e^2 + s^2) of its distance.
     """
     check_confidence(confidence)
     names = [name for name, each in found.items() if each.error]

@@ -1,20 +1,16 @@
-"""A judge's answers beside people's: the published prediction-powered mean, the judge's weights, and effects of claims.
+"""The published prediction-powered mean, the judge's weights, and the effects of claims.
 
-If the judge is mostly right, few human answers suffice; if the judge is wrong, the human answers correct its error.
-`_estimates` estimates means from recorded samples with unequal probabilities.
+`_estimates` uses the weights and effects for recorded samples with unequal probabilities.
 
-The judge's weights (`slopes`). A few documents say little about the slope of one system, but much about the slopes of
-all systems together. The slopes of the systems are treated as a sample from one normal distribution (empirical Bayes by
-EM, Morris 1983). This distribution is fitted to all systems, and each system's own answers then move its slopes away
-from the common mean. Finally, a system's slopes are multiplied by the share of their explained variance that would
-remain on new documents (Efron 2004, covariance penalties). So a useless judge gets no weight.
+The judge's weights (`slopes`). The slopes of the systems are treated as a sample from one normal distribution
+(empirical Bayes by EM, Morris 1983). This distribution is fitted to all systems, and each system's own answers then
+move its slopes away from the common mean. Finally, a system's slopes are multiplied by the share of their explained
+variance that would remain on new documents (Efron 2004, covariance penalties).
 
-The effects of claims (`expected_by_fold`). Each claim is checked in the summaries of many systems, and claims differ:
-some are expressed by nearly all summaries, some by none. The model is: log odds of yes = intercept + slope times the
-judge's log odds + effect of the claim, with normally distributed effects. The intercept and the slope are fitted to
-documents outside a fold. The effect is fitted to answers on other systems' summaries of the same document. So the
-prediction of an item never uses its own system's answers in that document. An answer weighs more if the judge answers
-similarly for both summaries, because similar systems are right or wrong together.
+The effects of claims (`expected_by_fold`). The model is: log odds of yes = intercept + slope times the judge's log odds
++ effect of the claim, with normally distributed effects. The intercept and the slope are fitted to answers outside a
+fold. The effect is fitted to answers on other systems' summaries of the same document. An answer weighs more if the
+judge answers similarly for both summaries.
 """
 
 import math
@@ -43,12 +39,12 @@ _FIRST_LINE = np.array([0.0, 1.0])
 # / .5^2 = 4, from a standard deviation of one half.
 _PRECISION_OF_LINE = np.array([0.25, 4.0])
 _ROUNDS_OF_EFFECTS = 10
-# The limit of a judge's log odds, so that a nearly certain judge does not dominate.
+# The limit of a judge's log odds.
 _SUREST = math.log(999)
 
 _ROUNDS_OF_SLOPES = 12
-# The variance of each system's residuals is averaged with that of all systems, which gets the weight of this number
-# of documents.
+# The variance of each system's residuals is averaged with that of all systems, which gets the weight of this number of
+# degrees of freedom.
 _COMMON_VARIANCE = 8.0
 _FIRST_SPREAD = 0.3
 _LENT_SHARE = 0.3
@@ -87,18 +83,17 @@ def prediction_powered_mean(
     """Estimate the mean of people's answers to all items, from people's answers to some items and a judge's answers
     to all items (PPI++).
 
-    `human` and `judge_labelled` are answers to the same items; `judge_unlabelled` are the judge's answers to the
-    other items. The labelled items must be a simple random sample of independent units: means of documents, not
-    claims. By default the function follows the publication: variances over n, normal quantiles, and a tuning in [0,
-    1] from the same answers. `tuning` sets the weight of the judge; 0 uses people alone. `small_sample` uses
-    variances over n - 1 and Student's t. `cross_fit` computes the tuning of each answer from the other answers. All
-    figures are None without a human answer; the intervals are None with only one. The judge is ignored if its answers
-    do not vary or if there are no unlabelled items.
-    Raises LengthMismatch, InvalidPercent for a confidence outside 0 to 1 or a tuning outside [0, 1], EvaluationError
-    for a value that is not finite.
-    Source: Angelopoulos, Duchi and Zrnic, PPI++, arXiv 2311.01453, with the variances of the package ppi_py.
-    Example: `prediction_powered_mean([1, 0, 1, 1], [.8, .3, .6, .9], [.7, .5, .2, .9, .4, .6, .8, .1])` estimates
-    0.650568 with tuning 0.795455.
+    `human` and `judge_labelled` are answers to the same items; `judge_unlabelled` are the judge's answers to the other
+    items. The labelled items must be a simple random sample of independent units: means of documents, not claims. By
+    default the function follows the publication: variances over n, normal quantiles, and a tuning in [0, 1] from the
+    same answers. `tuning` sets the weight of the judge; 0 uses people alone. `small_sample` uses variances over n - 1
+    and Student's t. `cross_fit` computes the tuning of each answer from the other answers. Without a human answer,
+    `tuning` is 0 and the other figures are None; with only one, the bounds and `labels_saved` are None. The judge is
+    ignored if its answers do not vary or if there are no unlabelled items. Raises LengthMismatch, InvalidPercent for a
+    confidence outside 0 to 1 or a tuning outside [0, 1], EvaluationError for a value that is not finite. Source:
+    Angelopoulos, Duchi and Zrnic, PPI++, arXiv 2311.01453, with the variances of the package ppi_py. Example:
+    `prediction_powered_mean([1, 0, 1, 1], [.8, .3, .6, .9], [.7, .5, .2, .9, .4, .6, .8, .1])` estimates 0.650568 with
+    tuning 0.795455.
     """
     check_same_length("human", human, "judge_labelled", judge_labelled)
     check_confidence(confidence)
@@ -163,9 +158,9 @@ def slopes(summed: Array) -> Array:
     """Fit slopes of the answers on the predictors, with an intercept, and shrink them across systems.
 
     `summed` has the shape (folds, systems, K + 2, K + 2): the `moments`, summed over the answers that each fold may
-    use. The weights of these answers must average 1, so that the first entry of each sum is the number of answers. The
-    result has the shape (folds, systems, K). The slopes of a system are 0 if it has fewer than K + 3 answers, or if its
-    answers or predictors do not vary.
+    use. The first entry of each sum is taken for the number of answers, so the weights should average 1. The result has
+    the shape (folds, systems, K). The slopes of a system are 0 if it has fewer than K + 3 answers, or if its answers or
+    predictors do not vary.
     """
     count = summed[..., 0, 0]
     centred = summed[..., 1:, 1:] - (
@@ -254,8 +249,8 @@ def _diagonal(matrices: Array) -> Array:
 class AskedItems:
     """The items of several systems as columns.
 
-    `claims` numbers the items' claims, and `is_answered` marks items with a person's answer. `folds` has the fold of
-    each item's document, from 0; `last` is the fold of all documents without an answer.
+    `claims` numbers the items' claims (-1 without a claim), and `is_answered` marks items with a person's answer.
+    `folds` has the fold of each item's document, from 0; `last` is the fold of all documents without an answer.
     """
 
     judge: Array
@@ -268,10 +263,12 @@ class AskedItems:
 
 
 def expected_by_fold(items: AskedItems) -> Iterator[Array]:
-    """Yield for each fold the probability of yes of every item, fitted without the answers in that fold.
+    """Yield for each fold the probability of yes of every item.
 
-    The effects of claims are posterior modes.
-    Source: the bound of Jaakkola and Jordan, Statistics and Computing 10, 2000, whose steps never overshoot.
+    The intercept and the slope of the judge's log odds are fitted without the answers in that fold. The effect of an
+    item's claim is the posterior mode given the other systems' answers to the claim, in any fold.
+
+    Source: the bound of Jaakkola and Jordan, Statistics and Computing 10, 2000.
     """
     asked = np.flatnonzero(items.is_answered)
     known, claims = np.unique(items.claims[asked], return_inverse=True)

@@ -1,10 +1,4 @@
-"""Intervals of means between 0 and 1 that stay in that range.
-
-Near 0 and 1, Student's interval covers badly and exceeds the range; an interval on the logit scale does neither. If
-the values are almost always equal, their variance is underestimated on any scale. Then Clopper and Pearson's interval
-is used, with the number of independent answers that have the same precision as the mean. If nearly all values are 0,
-Stringer's bound allows for larger values that the sample missed.
-"""
+"""Intervals of means between 0 and 1 that stay in that range."""
 
 import math
 from collections.abc import Sequence
@@ -58,13 +52,10 @@ def interval_within_range(share: float, known: Precision, confidence: float) -> 
 
     The interval is computed on the logit scale by the delta method, with Student's t. If fewer than `FEWEST_EXPECTED`
     effective answers of either kind are expected, the interval is Clopper and Pearson's for the effective number of
-    answers. This number is multiplied by (z / t)^2, because the variance is estimated. A mean of 0 or 1, and values
-    without variation, count one answer per document: the true mean differs from the observed mean by at most the
-    probability that a document differs.
-    Source: Korn and Graubard, Survey Methodology 24, 1998; Brown, Cai and DasGupta, Statistical Science 16,
-    2001.
-    Example: a mean of .5 has a standard error of .05 and 19 degrees of freedom. It extends 2.093 * .05 / .25 = .4186 to
-    both sides on the logit scale: .397 to .603. Here 2.093 is Student's quantile and .25 is .5 (1 - .5).
+    answers. If the values vary, this number is multiplied by (z / t)^2. Values without variation count one answer per
+    document. Source: Korn and Graubard, Survey Methodology 24, 1998; Brown, Cai and DasGupta, Statistical Science 16,
+    2001. Example: a mean of .5 has a standard error of .05 and 19 degrees of freedom. It extends 2.093 * .05 / .25 =
+    .4186 to both sides on the logit scale: .397 to .603. Here 2.093 is Student's quantile and .25 is .5 (1 - .5).
     """
     reach = quantile(confidence, known.degrees)
     if known.is_spread and known.answers * min(share, 1 - share) >= FEWEST_EXPECTED:
@@ -81,13 +72,11 @@ def interval_within_range(share: float, known: Precision, confidence: float) -> 
 
 
 def stringer_bound(values: Sequence[float], tail: float) -> float:
-    """Compute the upper bound of the mean of values in [0, 1], most of which are 0. The mean exceeds the bound with a
-    probability of at most `tail`.
+    """Compute Stringer's upper bound of the mean of values in [0, 1], at the level `tail`.
 
-    The bound assumes nothing about the distribution. `values` must not be empty.
-    Source: Stringer, Proceedings of the Business and Economic Statistics Section of the ASA, 1963; Bickel, Inference
-    and auditing: the Stringer bound, International Statistical Review 60, 1992.
-    Example: 60 values are all 0. With a tail of .025 the bound is 1 - .025^(1/60) = .060.
+    `values` must not be empty. Source: Stringer, Proceedings of the Business and Economic Statistics Section of the
+    ASA, 1963; Bickel, Inference and auditing: the Stringer bound, International Statistical Review 60, 1992. Example:
+    60 values are all 0. With a tail of .025 the bound is 1 - .025^(1/60) = .060.
     """
     count, bound, before = len(values), 0.0, 0.0
     for place, value in enumerate([1.0, *sorted((value for value in values if value > 0), reverse=True)]):

@@ -1,9 +1,7 @@
 """Bootstrap intervals that resample whole clusters.
 
-The judgments of one document depend on each other, so resampling single judgments would make intervals too narrow.
-Clusters are usually document sets, and the intervals cover only the sampling of documents. Agreement, accuracy and
-similar figures are functions of sums over items. So a resample needs only the sums of each cluster, multiplied by the
-number of times that the cluster was drawn.
+A resample of a function of sums needs only the sums of each cluster, multiplied by the number of times that the cluster
+was drawn.
 """
 
 import math
@@ -23,14 +21,10 @@ DEFAULT_CONFIDENCE = 0.95
 DEFAULT_DRAWS = 10_000
 FEWEST_CLUSTERS = 2
 FEWEST_FOR_INTERVAL = 5
-"""Below this number of clusters, an interval should not be shown.
-
-In simulations, 95 % intervals contain the true mean in 50 of 100 cases with 2 clusters, 75 with 3, 87 with 4, and 93
-from 5 on. The reason is that a bootstrap cannot exceed the observed values.
-"""
+"""Below this number of clusters, an interval should not be shown."""
 
 STATISTIC_DRAWS = 2_000
-"""Resamples for intervals of statistics: each bound of a 95 % interval depends on 50 of them."""
+"""The default number of resamples for intervals of statistics."""
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -73,12 +67,10 @@ class Interval:
 class Estimate:
     """A statistic with its bootstrap interval over resampled clusters (documents, or items if none are named).
 
-    The interval is the expanded percentile interval (Hesterberg, What teachers should know about the bootstrap,
-    2015). In simulated studies of a judge, nominal 95 % intervals covered 93 to 95 % with 20 to 60 documents, and 91
-    to 94 % with 10. `value` is None if it is undefined. `low` and `high` are None if `value` is None, if there are
-    fewer than two clusters, or if no resample has a value. `undefined` counts resamples without a value, which are
-    ignored. A coefficient of agreement of exactly 1 has the interval 1 to 1, because resampling cannot show
-    unobserved values. Shares of 0 or 1 have an exact bound instead.
+    The interval is the expanded percentile interval (Hesterberg, What teachers should know about the bootstrap, 2015).
+    `value` is None if it is undefined. `low` and `high` are None if `value` is None, if there are fewer than two
+    clusters, or if no resample has a value. `undefined` counts resamples without a value, which are ignored. A share of
+    exactly 0 or 1 has an exact bound (see `estimates`); other statistics do not.
     """
 
     value: float | None
@@ -105,11 +97,9 @@ def bootstrap_interval(
     Values of one cluster are averaged first; without `clusters` each value is its own cluster. None values are ignored
     and counted. With fewer than two clusters there is no interval. The order of rows does not change the interval.
     Raises LengthMismatch, InvalidPercent for a confidence outside 0 to 1, EvaluationError for a value that is not
-    finite, no resamples or an unknown method.
-    Source: Efron's bootstrap over clusters; see `IntervalMethod`. With few clusters `percentile` is too narrow: in
-    simulations a nominal 95 % covers 93.7 % with 30 and 90 % with 10. `expanded` corrects it.
-    Example: `bootstrap_interval([0.2, 0.4, 0.9], ["a", "a", "b"])` has mean 0.6, from the cluster means 0.3 and
-    0.9.
+    finite, no resamples or an unknown method. Source: Efron's bootstrap over clusters; see `IntervalMethod`. With few
+    clusters `percentile` is too narrow. Example: `bootstrap_interval([0.2, 0.4, 0.9], ["a", "a", "b"])` has mean 0.6,
+    from the cluster means 0.3 and 0.9.
     """
     labels: Sequence[Hashable] = range(len(values)) if clusters is None else clusters
     check_same_length("values", values, "clusters", labels)
@@ -151,16 +141,15 @@ def bootstrap_means(
 
     `sums` and `sizes` have the shape (clusters, systems): the sum of a system's values in the cluster, and the number
     of these values. If there is one value at most, `sizes` may be booleans. A sum whose size is 0 is ignored. Returns
-    two arrays of shape (draws, systems): the means, and True where the resample has a cluster of the system. Without
-    a cluster the mean is 0 and must be ignored. The means are never NaN.
-    Example: a system has two values with the sum 1.0 in one cluster and one value of 0.5 in the other. Its mean is
-    0.5 in every resample.
+    two arrays of shape (draws, systems): the means, and True where the resample has a cluster of the system. Without a
+    cluster the mean is 0 and must be ignored. Example: a system has two values with the sum 1.0 in one cluster and one
+    value of 0.5 in the other. Its mean is 0.5 in every resample.
     """
     weights = sizes.astype(np.float64)
     filled = np.where(weights > 0, sums, 0.0)
     means: list[NDArray[np.float64]] = []
     counted: list[NDArray[np.bool_]] = []
-    # Most systems have the same clusters, so their counts are computed once.
+    # Systems with the same sizes share their counts.
     patterns, which = np.unique(weights, axis=1, return_inverse=True)
     for counts in _resampled_counts(len(filled), draws, seed):
         held = (counts @ patterns)[:, which.reshape(-1)]
@@ -201,10 +190,10 @@ def estimates(
     """Compute statistics of all rows together, each with its interval over resamples of the rows.
 
     `rows` are the sums of each cluster, of shape (clusters, columns), dense or sparse. All statistics use the same
-    resamples, which depend only on the number of clusters and the seed. `shares` are the indices of statistics that
-    are proportions. If one is exactly 0 or 1, resampling cannot vary it. Then its interval is Clopper and Pearson's,
-    with one trial for each cluster that has the statistic.
-    Raises InvalidPercent for a confidence outside 0 to 1, EvaluationError for fewer than one resample.
+    resamples, which depend only on the number of clusters, the number of draws and the seed. `shares` are the indices
+    of statistics that are proportions. If one is exactly 0 or 1, resampling cannot vary it. Then its interval is
+    Clopper and Pearson's, with one trial for each cluster that has the statistic. Raises InvalidPercent for a
+    confidence outside 0 to 1, EvaluationError for fewer than one resample.
     """
     _check(confidence, draws)
     clusters = rows.shape[0]

@@ -60,14 +60,12 @@ def inclusion_probabilities(
     size.
 
     `uniform`: size/N for every item. `active`: within each stratum, the part `UNIFORM_FLOOR` of the sample is spread
-    evenly and the rest in proportion to `spreads`. The variance of the estimate is smallest if the spread of an item
-    is sqrt(p (1 - p)) for a calibrated probability p. Items whose probability would exceed 1 are sampled with
-    certainty, and the other items share the rest. A stratum whose spreads are all 0 is uniform.
-    Raises InvalidWeight for a spread that is negative or not finite, EvaluationError unless size is in 1 to the
-    number of items.
-    Source: Zrnic and Candes, Active statistical inference, arXiv 2403.03208; the floor follows arXiv 2511.08991.
-    Example: one stratum has the spreads .3 and .1, which are .75 and .25 of their sum, and the size is 1. Half of the
-    size is spread evenly, .25 for each item, so the probabilities are .25 + .5 * .75 = .625 and .25 + .5 * .25 = .375.
+    evenly and the rest in proportion to `spreads`. Items whose probability would exceed 1 are sampled with certainty,
+    and the other items share the rest. A stratum whose spreads are all 0 is uniform. Raises InvalidWeight for a spread
+    that is negative or not finite, EvaluationError unless size is in 1 to the number of items. Source: Zrnic and
+    Candes, Active statistical inference, arXiv 2403.03208; the floor follows arXiv 2511.08991. Example: one stratum has
+    the spreads .3 and .1, which are .75 and .25 of their sum, and the size is 1. Half of the size is spread evenly, .25
+    for each item, so the probabilities are .25 + .5 * .75 = .625 and .25 + .5 * .25 = .375.
     """
     check_choice("The design", design, get_args(Design))
     if not 0 < size <= len(spreads):
@@ -226,12 +224,12 @@ def forecast_intervals(
     """Forecast the intervals of a new sample from all items of each system.
 
     p is the judge's probability of yes for an item, .5 if there is none. If every system has a finished sample in at
-    least two documents, answers to the same claims in other systems' summaries improve the judge's answers. The
-    remaining squared errors on the sample are fitted as a + b p (1 - p) with a, b >= 0. Otherwise p counts as correct:
-    the expected squared error is p (1 - p) with the judge. Without the judge it is m (1 - m), with m the mean of p.
-    Systems with a single document are ignored. Raises the errors of `estimate_systems_from_sample`.
-    Source: Särndal, Swensson and Wretman 1992, section 3.5 (Poisson sampling); arXiv 2403.03208.
-    Example: `forecast_intervals(systems, design="active").margin(120)`.
+    least two documents, the judge's answers are corrected as in `estimate_systems_from_sample`. The remaining squared
+    errors on the sample are fitted as a + b p (1 - p) with a, b >= 0. Otherwise p counts as correct: the expected
+    squared error is p (1 - p) with the judge. Without the judge it is m (1 - m), with m the mean of p. Systems with a
+    single document are ignored. Raises the errors of `estimate_systems_from_sample`. Source: Särndal, Swensson and
+    Wretman 1992, section 3.5 (Poisson sampling); arXiv 2403.03208. Example: `forecast_intervals(systems,
+    design="active").margin(120)`.
     """
     check_confidence(confidence)
     check_choice("The design", design, get_args(Design))

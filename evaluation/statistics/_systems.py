@@ -1,7 +1,6 @@
 """Paired permutation tests between systems, and the groups of systems that do not differ.
 
-Permutations flip the signs of whole clusters. Judgments of one document are dependent, so flipping single judgments
-would report differences that do not exist.
+Permutations flip the signs of whole clusters.
 """
 
 import string
@@ -21,18 +20,13 @@ DRAWS_PER_PAIR = 100
 EXACT_CLUSTERS = 14
 """Up to this number of clusters, all 2^n flips of signs are enumerated."""
 
-# The first round uses PERMUTATION_DRAWS flips, or DRAWS_PER_PAIR per pair if that is more. So even the smallest p can
-# be significant after correction. But then a corrected p of 5 % depends on about five flips, and so on the seed.
-# Therefore pairs near the limit are tested again with more, new flips, unless the limits below allow no more flips than
-# in the first round. Holm's guarantee holds for any level up to 20 %. The number of new flips depends only on the
-# numbers of pairs and clusters, so each new p is a valid permutation p for any result of the first flips. The pairs
-# that are not tested again stay above 20 %, because they come later in Holm's order.
+# The first round uses PERMUTATION_DRAWS flips, or DRAWS_PER_PAIR per pair if that is more. Pairs near the limit are
+# tested again with more, new flips, unless the limits below allow no more flips than in the first round. The number of
+# new flips depends only on the numbers of pairs and clusters, so each new p is a valid permutation p.
 LOOKED_AT_AGAIN = 0.2
 """Pairs with a corrected p up to this value in the first round are tested again with more, new flips."""
 FRESH_DRAWS_PER_PAIR = 8_000
-"""With this number of flips per pair, a p of 5 % after correction rests on 400 flips that reach the
-difference.
-"""
+"""The number of new flips is this times the number of pairs, unless the limits below allow only fewer."""
 
 # The limits on the number of signs, and on the differences from new flips, in both rounds together.
 _MOST_SIGNS = 60_000_000
@@ -48,11 +42,11 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class PairComparison:
-    """A comparison of two systems on the document sets that both have; `difference` is first minus second.
+    """A comparison of two systems; `difference` is first minus second, and `sets` counts document sets.
 
     `p` is two-sided. `adjusted_p` has Holm's correction over all pairs that were compared together. `difference`, `p`
-    and `adjusted_p` are None if the systems have no common set; `p` and `adjusted_p` are also None if the pair was not
-    tested.
+    and `adjusted_p` are None if `compare_systems` finds no common set; `p` and `adjusted_p` are also None if the pair
+    was not tested.
     """
 
     first: str
@@ -97,9 +91,9 @@ def compare_systems(
     `values[system][set]` is the system's mean within a document set. `clusters[set]` is a group of sets whose signs are
     flipped together; without clusters, each set is a group of its own. Means are over sets, so a group with more common
     sets weighs more. All pairs use the same flips, and `draws` sets their number. By default there are two rounds: the
-    second tests pairs with a corrected p of at most 20 % again with more, new flips. The new p replaces the first. With
-    up to 14 clusters, every test is exact. The result is in the order of the systems.
-    Raises EvaluationError for a value that is not finite, a set without a cluster or fewer than one flip.
+    second tests pairs with a corrected p of at most 20 % again with more, new flips, unless there are too many pairs or
+    clusters. The new p replaces the first. With up to 14 clusters, every test is exact. The result is in the order of
+    the systems. Raises EvaluationError for a value that is not finite, a set without a cluster or fewer than one flip.
     Example: three systems give three comparisons; each p is corrected for three tests.
     """
     pairs = list(combinations(values, 2))
@@ -137,7 +131,7 @@ def may_be_best(
     draws: int = PERMUTATION_DRAWS,
     seed: int = 0,
 ) -> frozenset[str]:
-    """Return the systems that may have the highest mean; in 1 - `level` of studies the best system is among them.
+    """Return the systems that may have the highest mean, at the confidence 1 - `level`.
 
     `values` and `clusters` are as in `compare_systems`. Each system has one one-sided test against all its rivals
     together, which allows for their correlation. For each rival j, t_j is the sum over clusters of j's differences from
@@ -216,7 +210,6 @@ def _p_values(columns: Floats, places: Integers, *, draws: int, seed: int | tupl
     reached, made = np.full(len(places), drawn), drawn
     for flips in _flips(len(columns), draws, seed):
         sums = unflipped - 2 * (rows @ flips.T)
-        # The pairs are compared one by one, so that the data of a comparison fit the processor's cache.
         reached += [
             np.count_nonzero(np.abs(sums[one] - sums[other]) >= bar)
             for (one, other), bar in zip(places, least, strict=True)
@@ -251,12 +244,11 @@ def settled_order(
     """Return the pairs of systems that differ at this level after correction, each with the better system first.
 
     A pair also differs if a chain connects it: if a is better than b and b is better than c, then a is better than c.
-    The correction allows this, because the first two statements hold together. Chains use only pairs in which the
-    better system has the higher mean. If the system with the lower mean is better on the common sets, the pair differs
-    as tested, but extends no chain. If a chain gives the opposite order, the chain's order is returned.
-    Source: simultaneous intervals of ranks from tests of all pairs, Al Mohamad, Goeman and van Zwet, Simultaneous
-    confidence intervals for ranks, 2022.
-    Example: the order is a, b, c; a is better than b, and b than c. Then a also differs from c.
+    Chains use only pairs in which the better system has the higher mean. If the system with the lower mean is better on
+    the common sets, the pair differs as tested, but extends no chain. If a chain gives the opposite order, the chain's
+    order is returned. Source: simultaneous intervals of ranks from tests of all pairs, Al Mohamad, Goeman and van Zwet,
+    Simultaneous confidence intervals for ranks, 2022. Example: the order is a, b, c; a is better than b, and b than c.
+    Then a also differs from c.
     """
     pairs = [pair for pair in compared if pair.is_different(level) and pair.difference is not None]
     tested = [
@@ -292,7 +284,6 @@ def indistinct_groups(
             check_choice("A compared system", name, order)
     bit = {system: 1 << place for place, system in enumerate(order)}
     groups = [(1 << len(order)) - 1] if order else []
-    # Splitting in this order makes few intermediate groups.
     for one, other in sorted(different, key=lambda pair: sorted((bit[pair[0]], bit[pair[1]]))):
         both = bit[one] | bit[other]
         kept = [group for group in groups if group & both != both]

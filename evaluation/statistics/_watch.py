@@ -16,11 +16,7 @@ from evaluation._guards import check_confidence
 from evaluation.errors import EvaluationError
 
 WINDOWS: Mapping[int, float] = {1: 1 / 6, 3: 1 / 6, 6: 1 / 2, 12: 1 / 6}
-"""The numbers of last periods that are compared with the reference, with their shares of the level.
-
-If a period is a week, six weeks have half of the level, because six weeks of answers usually suffice to detect a drop
-that matters, and three do not.
-"""
+"""The numbers of last periods that are compared with the reference, with their shares of the level."""
 FEWEST_IN_WINDOW = 10
 """A window with fewer documents is not compared."""
 
@@ -30,8 +26,7 @@ _NO_ERROR = 1e-6
 Period = Mapping[str, Sequence[float]]
 """The values of the documents of a period, by group.
 
-Values are in [0, 1]. Only prediction-powered values may be outside, because a person's correction counts for many
-claims.
+Values are in [0, 1]. Only prediction-powered values may be outside.
 """
 
 
@@ -70,7 +65,7 @@ class Look:
     - `drop`: the reference's mean minus the mean of that window, at the reference's shares of groups
     - `p`: the one-sided p-value of the drop in that window
     - `detectable`: the smallest drop in that window that would be an alarm
-    - `is_alarm`: True if the drop is significant at the level of one look, and at least `smallest_drop`
+    - `is_alarm`: True if `p` is at most the window's share of the level, and the drop at least `smallest_drop`
     """
 
     window: int
@@ -83,8 +78,8 @@ class Look:
 def fit_correction(reference: Sequence[SampledValue]) -> Correction:
     """Return the correction with which the values of these documents vary least.
 
-    The correction is fixed from the reference for all periods. Documents whose samples do not vary give 0 and 0.
-    Source: Angelopoulos, Duchi and Zrnic, PPI++, 2023 (a power-tuned prediction), by least squares.
+    Documents whose samples do not vary give 0 and 0. Source: Angelopoulos, Duchi and Zrnic, PPI++, 2023 (a power-tuned
+    prediction), by least squares.
     """
     if not reference:
         return Correction(0.0, 0.0)
@@ -97,7 +92,8 @@ def fit_correction(reference: Sequence[SampledValue]) -> Correction:
 def mean_interval(values: Sequence[float]) -> tuple[float | None, float | None, float | None]:
     """Return the mean with its 95 % interval by Student's t, within [0, 1].
 
-    Corrected values may lie outside of [0, 1]. The interval is None below FEWEST_IN_WINDOW values.
+    Corrected values may lie outside of [0, 1]. The mean is None without values, the interval below FEWEST_IN_WINDOW
+    values.
     """
     if not values:
         return None, None, None
@@ -130,12 +126,11 @@ def watch(
 ) -> list[Look | None]:
     """Compare the last periods with the reference at the end of every period; None if no window can be compared.
 
-    `level` is that of one look (`watch_level`); the windows have shares of it. By the union bound, a steady series
-    alarms with at most the stated rate, for any number of looks. Means are compared at the reference's shares of
-    groups, so a changed mix of groups is no drop. Groups with fewer than two documents on either side are left out. p
-    is Student's t with Satterthwaite's degrees of freedom. Documents are independent. A window without variation is not
-    compared.
-    Source: Cochran, Sampling Techniques, 1977, 5.4 (shares of groups); the union bound is Bonferroni's.
+    `level` is that of one look (`watch_level`); the windows have shares of it. Means are compared at the reference's
+    shares of groups, so a changed mix of groups is no drop. Groups with fewer than two documents on either side are
+    left out. p is Student's t with Satterthwaite's degrees of freedom. Documents are treated as independent. A window
+    without variation is not compared. Source: Cochran, Sampling Techniques, 1977, 5.4 (shares of groups); the union
+    bound is Bonferroni's.
     """
     check_confidence(level)
     base, looks = _joined(reference), list[Look | None]()
@@ -154,10 +149,8 @@ def judge_change_p(flips: int, anchors: int, reference_flips: int, reference_ans
     """Return the one-sided p-value of Fisher's exact test that anchors flip more often now than in the reference.
 
     `flips` of `anchors` verdicts differ from those at the start; while the judge was steady, `reference_flips` of
-    `reference_answers` differed. Anchors that flip by chance more often than others make the test conservative.
-    Raises EvaluationError for counts outside their range.
-    Source: Fisher, Statistical Methods for Research Workers, 1934.
-    Example: 3 of 3 flips after 0 of 3 have p = 1 / C(6, 3) = .05.
+    `reference_answers` differed. Raises EvaluationError for counts outside their range. Source: Fisher, Statistical
+    Methods for Research Workers, 1934. Example: 3 of 3 flips after 0 of 3 have p = 1 / C(6, 3) = .05.
     """
     if not (0 <= flips <= anchors and 0 <= reference_flips <= reference_answers):
         raise EvaluationError("Flips are counted among the answers.")

@@ -16,7 +16,7 @@ from evaluation.text._words import language_code
 DOCUMENT_BREAK = "\n\n"
 """The separator between two documents of a set that are read as one text."""
 
-# Shorter clauses are not split off, because they are rarely understandable alone.
+# Shorter clauses are not split off.
 MIN_CLAUSE_WORDS = 4
 MIN_CLAUSE_CHARACTERS = 8
 
@@ -51,11 +51,11 @@ class Span:
 def sentence_spans(text: str, language: str = "en") -> list[Span]:
     """Split a text into sentences and return their offsets.
 
-    A line break ends a sentence, unless the line has no end mark and the next line continues in lower case. Spans have
-    no surrounding white space, are in order, do not overlap and cover every character except white space. A blank text
-    has no spans. An unknown language uses the English rules.
-    Source: the sentencex rules, without their split after "et al. [2004]" and with an additional split after "May.".
-    Example: `sentence_spans("One. Two.")` is `[Span(0, 4), Span(5, 9)]`.
+    A line break ends a sentence, unless a single one separates a letter, digit, comma, dash or the like from a
+    lower-case letter. Spans have no surrounding white space, are in order, do not overlap and cover every character
+    except white space. A blank text has no spans. An unknown language uses the English rules. Source: the sentencex
+    rules, without their split after "et al. [2004]" and with an additional split after "May.". Example:
+    `sentence_spans("One. Two.")` is `[Span(0, 4), Span(5, 9)]`.
     """
     spans: list[Span] = []
     for line in _lines(text):
@@ -82,7 +82,7 @@ def _trimmed(text: str, start: int, end: int) -> Span | None:
 
 
 def _has_line_breaks(text: str) -> bool:
-    """Return True if the text matches _LINE_BREAK; `splitlines` uses the same characters and is much faster."""
+    """Return True if the text matches _LINE_BREAK; `splitlines` uses the same characters and is faster."""
     return bool(text) and text.splitlines() != [text]
 
 
@@ -100,7 +100,6 @@ def _lines(text: str) -> Iterator[Span]:
 
 
 def _is_soft(text: str, line_break: re.Match[str]) -> bool:
-    """Return True if a line break only wraps a line: the sentence continues in lower case after it."""
     if line_break[0] not in _ONE_BREAK or not line_break.start():
         return False
     before, after = text[line_break.start() - 1], text[line_break.end() : line_break.end() + 1]

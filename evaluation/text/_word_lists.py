@@ -1,8 +1,4 @@
-"""Lists of words in data files; function words, negations and small numbers by language.
-
-The lists by language are short and have the most common words, which must not count as content. In languages without
-a list, all words count as content.
-"""
+"""Lists of words in data files; function words, negations and small numbers by language."""
 
 import re
 from importlib.resources import files
@@ -11,7 +7,7 @@ from importlib.resources import files
 def sections(package: str, name: str) -> dict[str, list[str]]:
     """Read the sections of a file of a package: the lines below each section's name.
 
-    A blank line ends a section. A section begins with comments, which begin with #, and then has its name.
+    A blank line ends a section. Lines that begin with # are comments; the first other line of a section is its name.
     """
     blocks = files(package).joinpath(name).read_text("utf-8").split("\n\n")
     named = [[line for line in block.splitlines() if not line.startswith("#")] for block in blocks]

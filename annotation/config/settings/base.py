@@ -1,4 +1,4 @@
-"""The settings that all environments share. Environment variables and the modules of the environments change them."""
+"""The settings that the modules of the environments start from."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -16,25 +16,25 @@ env = environ.Env()
 PACKAGE_DIR = Path(annotation.__file__).resolve().parent
 IS_INSTALLED = (PACKAGE_DIR / "templates").is_dir()
 BASE_DIR = PACKAGE_DIR if IS_INSTALLED else PACKAGE_DIR.parent
-# The only folder that a running Coverdict writes to. An installed package uses the home folder.
+# The folder for data. The default of an installed package is in the home folder.
 _VAR = Path.home() / ".local" / "share" / "coverdict" if IS_INSTALLED else BASE_DIR / "var"
 VAR_DIR = Path(env.str("COVERDICT_VAR", default=str(_VAR))).resolve()
 
 DEBUG = False
 # Sign-in as people of the demo with one click; True only in the demo settings.
 DEMO_SIGN_IN = False
-# The demo listens only on this machine, because anybody can sign in there as anybody.
+# The demo listens only on this machine.
 DEMO_HOST = "127.0.0.1"
-# Base URLs that a judge may call. An entry allows URLs with its scheme, host, port (by default the scheme's) and
-# path prefix. If the list is empty, no judge may use a network.
+# Base URLs that a judge may call. An entry allows URLs with its scheme, host, port (by default the scheme's) and path
+# prefix. Administrators can allow further servers.
 COVERDICT_JUDGE_URLS = environment.judge_urls(env.list("COVERDICT_JUDGE_URLS", default=[]))
-# The port of the demo, which no judge may call; 0 outside of the demo.
+# This machine's port that no judge may call, such as that of the demo; 0 for none.
 OWN_PORT = env.int("COVERDICT_OWN_PORT", default=0)
 # Environment variables with keys that judges may use, each with the base URLs to which its key may be sent. URLs
 # match as in COVERDICT_JUDGE_URLS. Example:
 # COVERDICT_JUDGE_KEYS=OPENAI_API_KEY=https://api.openai.com/v1,OTHER_KEY=https://llm.example.org/v1
 COVERDICT_JUDGE_KEYS = environment.judge_keys(env.list("COVERDICT_JUDGE_KEYS", default=[]))
-# The number of days for which judges' replies, exported files and the log are kept; no limit if empty.
+# The number of days for which judges' replies, exported files and the log are kept; no limit by default.
 COVERDICT_KEEP_CALLS_DAYS: int | None = env.int("COVERDICT_KEEP_CALLS_DAYS", default=None)
 COVERDICT_KEEP_EXPORTS_DAYS: int | None = env.int("COVERDICT_KEEP_EXPORTS_DAYS", default=None)
 COVERDICT_KEEP_LOG_DAYS: int | None = env.int("COVERDICT_KEEP_LOG_DAYS", default=None)
@@ -55,7 +55,7 @@ OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
 OIDC_CLIENT_SECRET = env.str("OIDC_CLIENT_SECRET", default="")
 OIDC_NAME = env.str("OIDC_NAME", default="single sign-on")
 OIDC_NEW_ACCOUNTS = environment.new_accounts(env.list("OIDC_NEW_ACCOUNTS", default=[]))
-# Second factors (codes of an app) for all sign-ins: allowed, or required for staff or for everybody.
+# Second factors (codes of an app): allowed, or required for staff or for everybody.
 SECOND_FACTOR = environment.one_of(
     "SECOND_FACTOR",
     env.str("SECOND_FACTOR", default="optional"),
@@ -67,7 +67,7 @@ TRUST_REQUEST_ID = False
 TRUSTED_PROXIES = environment.count("TRUSTED_PROXIES", env.str("TRUSTED_PROXIES", default="0"))
 # A worker that has not reported for this many seconds counts as dead.
 WORKER_SILENT_SECONDS = env.int("WORKER_SILENT_SECONDS", default=30)
-# If a job's lease was not extended for this many seconds, another worker takes the job.
+# If a job's lease was not extended for this many seconds, another worker may take the job.
 JOB_LEASE_SECONDS = env.float("JOB_LEASE_SECONDS", default=10)
 # Files whose total size exceeds this are imported by a worker, smaller files during the request.
 IMPORT_BACKGROUND_BYTES = env.int("IMPORT_BACKGROUND_BYTES", default=2 * 1024 * 1024)
@@ -176,7 +176,7 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, Any]] = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
-# After five wrong passwords, sign-in with this name from this network is locked; other networks may sign in.
+# After five wrong passwords, sign-in with this name from this network is locked.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=5)
@@ -199,7 +199,7 @@ ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_RATE_LIMITS = {"login": "60/m/ip", "reset_password": "30/h/ip,3/h/key"}
 MFA_ADAPTER = "annotation.accounts.adapters.Secrets"
-# Without a mail server no address can be verified, so unverified addresses must be allowed.
+# Without a mail server no address can be verified.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_TOTP_ISSUER = "Coverdict"
 SOCIALACCOUNT_ADAPTER = "annotation.accounts.adapters.Identities"
@@ -270,7 +270,7 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
 }
 
-# Background work. A Job row describes the work. A message only wakes a worker and may get lost.
+# Background work. Most work is described by Job rows, whose messages only wake a worker and may get lost.
 
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="filesystem://localhost")
 CELERY_BROKER_TRANSPORT = (
@@ -282,15 +282,15 @@ CELERY_RESULT_BACKEND = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
-# Messages are acknowledged on receipt: losing one loses no work, because the work is in the Job rows.
+# Messages are acknowledged on receipt.
 CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# Each kind of work has one thread, or two for exports. The remaining threads send mails and start missing threads.
+# One thread for each kind of job, two for exports, and one for other tasks.
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_CONCURRENCY = 7
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = not CELERY_BROKER_URL.startswith("filesystem:")
-# Retries are short, because a page must not hang on an unavailable broker; workers find the job in the database.
+# Retries are short, because a page must not hang on an unavailable broker.
 CELERY_TASK_PUBLISH_RETRY_POLICY = {
     "max_retries": 1,
     "interval_start": 0,
@@ -301,17 +301,13 @@ CELERY_TIMEZONE = "UTC"
 
 
 def shared_cache(database: dict[str, Any]) -> dict[str, Any]:
-    """Choose a cache that all processes share, so that limits count all processes together.
-
-    With SQLite and without Redis there is no such cache, so each process counts for itself.
-    """
+    """Return the cache settings (see `environment.caches`)."""
     return environment.caches(env.str("CACHE_URL", default=""), broker=CELERY_BROKER_URL, database=database)
 
 
 def embedded_services() -> dict[str, Any]:
-    """Return the settings of database, cache and queue. The defaults need no installation: SQLite and a file queue.
-
-    Both are in VAR_DIR. DATABASE_URL, CACHE_URL and CELERY_BROKER_URL can name other services.
+    """Return the settings of database, cache and queue. The defaults are SQLite and a file queue in VAR_DIR.
+    DATABASE_URL, CACHE_URL and CELERY_BROKER_URL can name other services.
     """
     VAR_DIR.mkdir(parents=True, exist_ok=True)
     url = env.str("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'coverdict.sqlite3'}")

@@ -1,4 +1,4 @@
-"""Settings of `make demo`: the local settings, but only for this machine and with one-click sign-in."""
+"""Settings of `make demo`: the local settings with one-click sign-in."""
 
 from annotation.config import logs
 from annotation.config.settings.base import DEMO_HOST, HASHED_STORAGES, env

@@ -1,4 +1,4 @@
-"""The settings of manage.py. The database is the demo's, in var/, but there is no one-click sign-in."""
+"""Settings for one machine, without one-click sign-in."""
 
 from annotation.config import environment, logs
 from annotation.config.settings.base import *
@@ -10,7 +10,7 @@ from annotation.config.settings.base import (
     env,
 )
 
-# With DEBUG, Django keeps every query of a long command in memory, so it is off by default.
+# With DEBUG, Django keeps queries in memory, so it is off by default.
 DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY", default="") or environment.kept_secret(VAR_DIR / "secret_key")
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"]

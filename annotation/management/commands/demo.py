@@ -46,7 +46,7 @@ HIGHEST_PORT = 65535
 
 
 class Command(BaseCommand):
-    # Skip Django's checks, which would delay every start by a second; `make check` runs them.
+    # Skip Django's checks, which would delay every start.
     requires_system_checks = ()
     help = "Serve the sample project, judged by the offline lexical baseline, on 127.0.0.1."
 
@@ -62,7 +62,7 @@ class Command(BaseCommand):
     def handle(self, *_: Any, port: str, no_browser: bool, empty: bool, **__: Any) -> None:
         wanted = LOCAL if empty else DEMO_SETTINGS
         if wanted != settings.SETTINGS_MODULE:
-            # The demo has settings of its own, because anybody can sign in as the demo's people.
+            # The demo has settings of its own.
             os.environ["DJANGO_SETTINGS_MODULE"] = wanted
             os.execv(sys.executable, [sys.executable, *sys.argv])
         refuse_earlier_database(connection)
@@ -141,7 +141,7 @@ def _import_what_forks_share() -> None:
 
 def _child(name: str, command: Sequence[str]) -> Child:
     if sys.platform == "darwin":
-        # On macOS the numerical and network libraries do not work after a fork, so start a new process.
+        # On macOS libraries may fail after a fork, so start a new process.
         return Child(name, partial(spawned, command, worker_environment()))
     return Child(name, partial(forked, partial(run_here, command)))
 
@@ -176,7 +176,7 @@ def _free_port(named: str) -> int:
 
 
 def _purge_queue(folder: Path) -> None:
-    """Delete messages of an earlier process. No work is lost, because the Job rows describe it."""
+    """Delete messages of an earlier process."""
     for message in folder.rglob("*"):
         if message.is_file():
             message.unlink(missing_ok=True)

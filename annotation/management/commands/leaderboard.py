@@ -57,7 +57,7 @@ class Command(BaseCommand):
 
 
 def table_lines(board: Leaderboard, *, digits: int = 3) -> Iterator[str]:
-    """Yield the leaderboard as aligned lines, with a block per target length."""
+    """Yield the leaderboard as lines of text, with a block per target length."""
     if not board.tables:
         yield f"{board.project} has no scored summaries yet."
         return
@@ -143,7 +143,6 @@ def _pad(cell: str, width: int) -> str:
 
 
 def _width(text: str) -> int:
-    """Count the columns of a text in a terminal: two for a wide character, none for a combining one."""
     return sum(
         0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
         for character in text

@@ -1,4 +1,4 @@
-"""Django's development server, which also prints the link for the first account."""
+"""Django's development server, which also prints the setup link if there is no account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checking that all derived data match the answers."""
+"""Checking that derived data match the answers."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _require_signature(project: Project) -> None:
 
 
 def differences(project: Project) -> Iterator[str]:
-    """Yield a line for each stored value that differs from its recomputation. No value is changed."""
+    """Yield a line for each difference between stored and recomputed values. No value is changed."""
     for check in not_as_their_claims(Check.objects.filter(project=project)):
         difference = (
             "is in force, though its claim is not"

@@ -34,20 +34,16 @@ from evaluation.judging.protocol import (
 from evaluation.text._words import tokens
 
 VERSION = 5
-"""Raised with each change that can change a verdict."""
+"""The version of the verdicts."""
 
-# The weights in lexical.txt come from a ridge logistic regression on people's judgments. Bounds force every weight to
-# have the sign that its feature should have. The figures are means over 5 seeded 5-fold cross-validations; a document
-# is in one fold only, and an answer is yes from a probability of .5.
+# The weights in lexical.txt come from a ridge logistic regression on people's judgments, with bounds on their signs.
+# Those of contradictions, and -.4 for the length of a source, are set by hand. The figures are means over 5 seeded
+# 5-fold cross-validations; a document is in one fold only, and an answer is yes from a probability of .5.
 # - covered: 7,500 checks of 30 documents of REALSumm. Kappa .568, accuracy .785, Brier .158, calibration error .032,
 #   AUC .841.
 # - supported: 752 checks of 189 documents of QAGS and FRANK. Kappa .578, accuracy .798, Brier .147, calibration error
 #   .044, AUC .860.
-# The weights of contradictions are set by hand, because they are rare there; so is -.4 for the length of a source,
-# because all sources there are long. Further features changed no figure by .01, so they are left out: related words,
-# opposites, numbers found, the last word alone, weights of words, words near each other, late words, names, the
-# claim's length. docs/judges.md has the figures of weights that were fitted to two of the corpora and tested on the
-# third.
+# docs/judges.md has the figures of weights that were fitted to two of the corpora and tested on the third.
 _MOST_WORDS_NAMED = 5
 _MOST_TOPICS = 5
 _NO_WORDS_REASON = "The claim holds no word that could be compared."
@@ -58,11 +54,10 @@ _QUOTED = re.compile(r'^Does the text say: "(?P<statement>.*)"\?$', re.DOTALL)
 class LexicalJudge:
     """A judge that compares the words of claims with those of a text, without network or model.
 
-    Equal inputs get equal verdicts, whatever the other claims of a request are. The label is yes or no, never unsure.
-    The probability of yes is fitted to people's judgments. Paraphrases and synonyms are not recognised. Missing words
-    count against a claim; other numbers, and added or missing negations count against it most. Generated questions
-    quote the statements with the most frequent words of the text. Ratings are unscored.
-    Example: `LexicalJudge()`.
+    Equal inputs get equal verdicts, whatever the other claims of a request are. The label is yes, no or None, never
+    unsure. Paraphrases and synonyms are not recognised. Missing words count against a claim; other numbers, and added
+    or missing negations count against it most. Generated questions quote the statements with the most frequent words of
+    the text. Ratings are unscored. Example: `LexicalJudge()`.
     """
 
     kind = "lexical"
@@ -97,7 +92,7 @@ class LexicalJudge:
     ) -> tuple[Verdict, ...]:
         """Check whether the source supports each claim; one verdict per claim, in order. The instruction is ignored.
 
-        `all_of` combines the probabilities of a claim's sentences. A claim without comparable words is unscored.
+        `all_of` combines the probabilities of a claim's sentences.
         """
         return self._check(claims, source, SUPPORTED)
 
@@ -111,17 +106,14 @@ class LexicalJudge:
         )
 
     def again(self, token: str) -> "LexicalJudge":
-        """Return the judge itself: asked again, it gives the same answers."""
+        """Return the judge itself."""
         return self
 
     async def aclose(self) -> None:
         """Do nothing; this judge has no connections."""
 
     def _claims(self, text: Text) -> tuple[ExtractedClaim, ...]:
-        """Extract the statements of each unit: clauses, and in English a statement per predicate of a shared subject.
-
-        A claim has offsets unless the subject was added to it. Pronouns are kept.
-        """
+        """A claim has offsets unless the subject was added to it."""
         return tuple(
             ExtractedClaim(said, number)
             if start is None
@@ -150,9 +142,8 @@ class LexicalJudge:
 def all_of(probabilities: Sequence[float]) -> float:
     """Estimate the probability that all statements are true: the geometric mean of the product and the minimum.
 
-    The product assumes independent statements, the minimum fully dependent ones. People's judgments lie in between.
-    Raises ValueError for an empty sequence.
-    Example: `all_of([0.5])` is 0.5, `all_of([0.81, 1.0])` is 0.81, `all_of([0.9, 0.9, 0.9])` is 0.81.
+    The product assumes independent statements, the minimum fully dependent ones. Raises ValueError for an empty
+    sequence. Example: `all_of([0.5])` is 0.5, `all_of([0.81, 1.0])` is 0.81, `all_of([0.9, 0.9, 0.9])` is 0.81.
     """
     return math.sqrt(math.prod(probabilities) * min(probabilities))
 
@@ -203,8 +194,7 @@ def _topics(source: Text) -> tuple[str, ...]:
     surfaces: dict[str, str] = {}
     for token in tokens(source.text, source.language):
         surface = source.text[token.start : token.end]
-        # Require three letters of a Latin word but two of an ideographic word, because shorter topics are not
-        # informative.
+        # Require three characters of a word in ASCII, and two of another word.
         if token.kind in ("name", "content") and len(surface) >= (3 if surface.isascii() else 2):
             counts[token.key] += 1
             surfaces.setdefault(token.key, surface)

@@ -18,7 +18,8 @@ _WEIGHTS = {name: weights for name, *weights in map(str.split, LISTED["weights"]
 FEATURES = (*_WEIGHTS,)[:-1]
 """The names of the features, in the order of `Overlap.features`. Values are in [0, 1] unless stated otherwise.
 
-The best unit is the unit of the text that `_best_unit` chooses. Only `sequence` and `every_word` count function words.
+The best unit is the unit of the text that `_best_unit` chooses. Only `sequence`, `sequence_to_end` and `every_word`
+count function words.
 
 - recall: the share of the claim's words that the text contains
 - best_unit: the share of the claim's words that the best unit contains
@@ -30,7 +31,7 @@ The best unit is the unit of the text that `_best_unit` chooses. Only `sequence`
   number beside the same word; otherwise 0
 - negation_flipped: 1 if some units contain nearly all words of the claim, and each of these units negates what the
   claim affirms, or the reverse; otherwise 0
-- text_words: ln(1 + number of content words of the text)
+- text_words: ln(1 + number of content words, names and numbers of the text)
 """
 COVERED, SUPPORTED = (tuple(float(of[side]) for of in _WEIGHTS.values()) for side in (0, 1))
 """The weights of the features, then the intercept, for both sides of a check."""
@@ -38,8 +39,7 @@ COVERED, SUPPORTED = (tuple(float(of[side]) for of in _WEIGHTS.values()) for sid
 _MOST_MISSING = 5
 _DENIED_WORDS = 2
 _SOME_OF_IT, _NEARLY_ALL = 0.4, 0.85
-# Used instead of _NEARLY_ALL in languages that are compared by pairs of characters. There a negation also changes the
-# pairs next to it, so fewer pairs can be equal.
+# Used instead of _NEARLY_ALL in Chinese and Japanese, where a negation also changes the pairs of characters next to it.
 _NEARLY_ALL_PAIRS = 0.75
 # Two statements have nearly the same words if they share at least this part of the words from the first to the last
 # shared word.
@@ -99,7 +99,7 @@ def sentences(claim: str, language: str) -> tuple[tuple[str, Statement], ...]:
 
 @lru_cache(maxsize=64)
 def prepared(text: Text) -> Prepared:
-    """Prepare a text for comparisons. The most recent results are cached."""
+    """Prepare a text for comparisons."""
     code = language_code(text.language)
     units = tuple(_statement(content, code) for _, content in text.numbered_units())
     # Use dictionaries instead of sets to keep the order of the units.

@@ -28,14 +28,12 @@ _BE, _HAVE, _PAST, _PRESENT = (_WORDS[section] for section in ("be", "have", "pa
 _AUXILIARY = _BE | _HAVE | _WORDS["modal"]
 _DETERMINERS = _WORDS["determiner"]
 _BEFORE_NOUNS = _DETERMINERS - _WORDS["pronoun"]
-# The words that no subject contains.
+# The words that end the search for a subject.
 _OUTSIDE = FUNCTION_WORDS["en"] - _DETERMINERS - _WORDS["pronoun"] - _WORDS["in_subject"]
 _OUTSIDE |= _WORDS["opens_another"] - _DETERMINERS
 _LONGEST_SUBJECT = 7
 _MOST_PRAISED = 2
-"""The largest number of words after the verb of an opinion: the praise and its object. With a third word, the sentence
-states more than an opinion.
-"""
+"""The largest number of words after the verb of an opinion: the praise and its object."""
 
 
 class Statement(NamedTuple):

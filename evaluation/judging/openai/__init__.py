@@ -63,7 +63,7 @@ DEFAULT_BASE_URL = "https://api.openai.com/v1"
 class OpenAIJudge:
     """An LLM at an OpenAI-compatible server: OpenAI itself, vLLM, Ollama, a gateway.
 
-    The judge reads nothing from the environment. It asks once more about items without a usable answer.
+    It asks once more about items without a usable answer.
     - `base_url`, `api_key`: None means OpenAI's address, and no key (for local servers)
     - `temperature`, `seed`: requests do not contain them if they are None
     - `store`: the store of answered calls; the default is a store in memory
@@ -171,10 +171,7 @@ class OpenAIJudge:
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
         """Read the requested claims, questions with the source's answers, and topics, in one call if they fit.
 
-        Otherwise each call has at most `claims_per_call` units and questions. If source, reference and questions exceed
-        the context, each window of the reference gets a call. Each window of the source gets a call per chunk of
-        questions. A question is answered yes if any window answers yes. Each window generates its share of
-        `n_questions`.
+        A question is answered yes if any window of the source answers yes.
         """
         items = ReadItems(request)
         most = self._limits.claims_per_call
@@ -194,12 +191,10 @@ class OpenAIJudge:
     async def align_summary(
         self, source: Text, summary: Text, *, instruction: str = ""
     ) -> tuple[JudgedClaim, ...]:
-        """Extract the summary's claims and check them against the source, in calls of at most `claims_per_call` units.
+        """Extract the summary's claims and check them against the source.
 
-        The judge asks once more about a claim with an unreadable answer. If source and summary together exceed the
-        context, the claims are extracted first, in one call for each window of the summary. Then each chunk of claims
-        is checked against each window of the source, in one call each.
-        Raises UnusableReply if a unit of the summary has no usable answer.
+        If source and summary together exceed the context, the claims are extracted first and checked then. Raises
+        UnusableReply if a unit of the summary has no usable answer.
         """
         wanted = [number for number, content in summary.numbered_units() if is_worded(content)]
         if not wanted:
@@ -235,16 +230,14 @@ class OpenAIJudge:
     async def check_source(
         self, claims: Sequence[str], source: Text, *, instruction: str = ""
     ) -> tuple[Verdict, ...]:
-        """Check whether the source supports each claim, in order. Calls are split as in `cover_summary`."""
+        """Check whether the source supports each claim; one verdict per claim, in order."""
         return await self._supported(claims, source, instruction)
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
         """Answer the claims, questions, topics and criteria of `request` from its summary, in one call if they fit.
 
-        Otherwise there is a call per window of the summary and chunk of at most `claims_per_call` items. An item is yes
-        if any window answers yes; `combined` merges the ratings of windows. An item without a usable answer after two
-        calls is unscored and has a reason. A blank summary needs no call. If `request.beside` does not fit into one
-        call with the summary, the ratings are unscored.
+        An item is yes if any window of the summary answers yes; `combined` merges the ratings of windows. If
+        `request.beside` does not fit into one call with the summary, the ratings are unscored.
         """
         return await self._cover(request, "check_supported" if request.beside else "cover_summary")
 
@@ -278,7 +271,7 @@ class OpenAIJudge:
         """Return the bytes that a call has for texts and items, in addition to the message `beside`; None if there is
         no limit.
 
-        The result is at least SMALLEST_ROOM, because tokens are overestimated.
+        The result is at least SMALLEST_ROOM.
         """
         context = self._limits.context_tokens
         if context is None:
@@ -306,7 +299,7 @@ class OpenAIJudge:
         )
 
     def _calls(self) -> "Caller":
-        # Import the openai package at the first call, because it takes about a second.
+        # Import the openai package on first use, because it takes about a second.
         from evaluation.judging.openai._caller import Caller  # noqa: PLC0415
 
         with self._guard:
@@ -344,7 +337,7 @@ ANY_PORT = ":*"
 def base_url_fault(base_url: str) -> str:
     """Describe the fault of a base URL in a sentence; "" if there is none.
 
-    The sentence omits the URL, because it may contain a password. No request is made.
+    No request is made.
     """
     try:
         parts = urlsplit(base_url)
@@ -382,7 +375,7 @@ def _checked_budget(budget: Budget | None, price: Price | None, name: str) -> Bu
     if budget is None:
         return None
     prices = (0.0,) if price is None else (price.prompt, price.completion)
-    # A money cap needs both prices. Any other budget needs one price: without a price no call is reserved.
+    # A money cap needs both prices. Any other budget needs one price.
     if not (min(prices) > 0 if isinstance(budget, MoneyCap) else max(prices) > 0):
         told = f"The judge {name!r} has no price, so a cap would hold nothing. Give the price of a million tokens"
         raise JudgeSettings(f"{told} of prompts and of replies, both above 0: price=Price(2.0, 8.0).")

@@ -14,13 +14,11 @@ from evaluation.text._splitting import MIN_CLAUSE_CHARACTERS, MIN_CLAUSE_WORDS
 MOST_ASKINGS = 2
 """The largest number of times that one pass asks the same question (see `one_pass`)."""
 MOST_ASKINGS_EVER = 40
-"""The largest number of times that all passes together ask the same question. It limits the cost of a question that is
-never answered.
-"""
+"""The largest number of times that all passes together ask the same question."""
 _LONGEST_REPORTED_REPLY = 200
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 _FINAL = frozenset({"refusal", "content_filter", "rejected"})
-"""Finish reasons that would be the same at the next asking."""
+"""Finish reasons after which one pass does not ask again."""
 
 _K = TypeVar("_K")
 _A = TypeVar("_A")
@@ -154,8 +152,7 @@ async def ask_for_claims(
     """Ask about each list of items with `ask`. If every unit has an empty list of claims although the text can contain
     claims, ask about the units again.
 
-    A readable second answer to a unit replaces the first. If no second answer is readable, the units have no answer,
-    because empty lists would be scored as a text without claims.
+    A readable second answer to a unit replaces the first. If no second answer is readable, the units have no answer.
     """
     parts: list[Mapping[_K, Answered[_A]]] = [
         *await together([ask(call, question, items) for question, items in work])

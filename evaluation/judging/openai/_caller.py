@@ -107,15 +107,14 @@ class Caller:
     ) -> StoredCall:
         """Return the stored reply to a question, or call the server and store the reply.
 
-        `identity` names all properties of the judge that can change its answers; `asking` numbers repetitions of the
-        same question, from 1. If the server rejects the request, the result has the finish reason "rejected" and is not
-        stored.
-        Raises JudgeRefused, JudgeUnavailable and BudgetSpent.
+        `identity` stands for the judge in the key of the call; `asking` numbers repetitions of the same question, from
+        1. If the server rejects the request, the result has the finish reason "rejected" and is not stored. Raises
+        JudgeRefused, JudgeUnavailable and BudgetSpent.
         """
         message = storable(canonical(user))
         key = _digest(identity, prompt.step, prompt.version, system, message, str(asking))
         session = self._session()
-        # If several tasks ask the same question, only the first calls the server and the others wait for its reply.
+        # If several tasks of a loop ask the same question, one calls the server and the others wait for its reply.
         async with session.lock(key):
             try:
                 call = await self._settings.store.get(key)
@@ -131,7 +130,7 @@ class Caller:
             return call
 
     async def aclose(self) -> None:
-        """Close the connections of the running event loop, and forget closed loops."""
+        """Close the connections of the running event loop."""
         with self._guard:
             session = self._sessions.pop(asyncio.get_running_loop(), None)
         if session is not None:
@@ -168,7 +167,7 @@ class Caller:
                 session.first.release()
 
     async def _fetch(self, session: _Session, key: str, request: _Request) -> StoredCall:
-        """Ask in the best format that the server is not known to reject, and record the accepted format."""
+        """Try the best known format, then simpler ones, and record the accepted format."""
         reply: Reply | None = None
         rejection: Rejected | None = None
         body: dict[str, Any] = {}
@@ -268,10 +267,7 @@ class Caller:
         raise AssertionError("max_attempts is at least 1")
 
     async def _paid(self, session: _Session, body: dict[str, Any], prompt_tokens: int) -> Reply:
-        """Make one attempt. Reserve its expected cost before and settle the actual cost after.
-
-        A refused request costs nothing; an interrupted request costs its prompt (see `Usage`).
-        """
+        """Make one attempt. Reserve its expected cost before and settle the actual cost after."""
         price, limits = self._settings.price or Price(), self._settings.limits
         # Reserve a likely length, because with the maximum length no call would fit under a small cap.
         likely = self._reply_tokens / self._replies if self._replies else limits.max_tokens / EXPECTED_SHARE

@@ -146,7 +146,7 @@ class ReadItems:
         self._reference = tuple(reference.numbered_units()) if reference is not None else ()
 
     def calls(self, room: int | None, most: int) -> list[ReadCall]:
-        """Plan the calls. Each has at most `most` items, and at most `room` bytes for texts and questions."""
+        """Plan the calls, each with at most `most` items. Texts and questions are cut for `room` (see `fitted`)."""
         source = list(self._request.source.numbered_units())
         asked = self._of_source(source, 0, 1)
         if self._reference and asked and (room is None or self._bytes(source) <= room):
@@ -181,7 +181,7 @@ class ReadItems:
         return item in self._units
 
     def reading(self, parts: Sequence[Mapping[str, Answered[Taken]]]) -> DocumentReading:
-        """Combine the answers of all calls into a reading. A part without an answer is None and has a fault."""
+        """Combine the answers of all calls into a reading. A part that failed is None and has a fault."""
         faults: dict[str, str] = {}
         claims: list[ExtractedClaim] = []
         for item, number in self._units.items():
@@ -324,10 +324,10 @@ class CoverItems:
         self._criteria = {f"r{number}": each for number, each in enumerate(request.criteria, start=1)}
 
     def calls(self, room: int | None, most: int) -> list[tuple[Question[str, Found], Sequence[str]]]:
-        """Plan the calls. Each has at most `most` claims, questions and topics, and at most `room` bytes for the
-        summary and these items. Criteria are added to the first items.
+        """Plan the calls, each with at most `most` claims, questions and topics.
 
-        The list is empty if the summary and the text `beside` exceed `room`.
+        The summary and these items are cut for `room` bytes (see `fitted`). Criteria are added to the first items. The
+        list is also empty if the summary and the text `beside` exceed `room`.
         """
         texts = {item: text for listed in self._kinds.values() for item, text in listed.items()}
         # A rule answers the other items.

@@ -1,7 +1,4 @@
-"""A single attempt at a chat completion with the `openai` package, isolated from the environment.
-
-Only this module uses the package.
-"""
+"""A single attempt at a chat completion with the `openai` package."""
 
 import json
 import math
@@ -59,7 +56,7 @@ class Transient(Exception):
     """The attempt failed, but another attempt may succeed.
 
     `wait` is the pause in seconds that the server requests, or None. `is_broken` is True if the server may have
-    received the request.
+    received the request but gave no answer.
     """
 
     def __init__(self, message: str, wait: float | None = None, *, is_broken: bool = False) -> None:
@@ -78,7 +75,7 @@ class Rejected(Exception):
 
 
 class Denied(Exception):
-    """The server rejects all requests."""
+    """The server gave an answer after which further requests have no prospect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +102,12 @@ class _SealedClient(openai.AsyncOpenAI):
 
     @property
     def default_headers(self) -> dict[str, str | openai.Omit]:
-        # Send few headers; by default the package adds a dozen about the machine and itself.
+        # Leave out the package's headers about the machine and itself.
         json_type = "application/json"
         return {"Accept": json_type, "Content-Type": json_type, "User-Agent": self.user_agent}
 
     async def _prepare_request(self, request: httpx2.Request) -> None:
-        # Use the raw pairs, because looking up single names takes longer than the rest of this method.
+        # Use the raw pairs, because they are faster than looking up single names.
         kept = [pair for pair in request.headers.raw if pair[0].lower() in _OWN_HEADERS]
         if self.bearer is not None:
             kept.append((b"Authorization", f"Bearer {self.bearer}".encode("ascii")))
@@ -119,7 +116,7 @@ class _SealedClient(openai.AsyncOpenAI):
 
 @lru_cache(maxsize=1)
 def _trusted() -> ssl.SSLContext:
-    """Return the trusted certificates. They are cached, because reading them takes longer than many calls."""
+    """Return the trusted certificates, which take long to read."""
     return httpx2.create_ssl_context(trust_env=False)
 
 
@@ -165,7 +162,7 @@ class _Bounded(httpx2.AsyncByteStream):
 class _Spread(httpx2.AsyncBaseTransport):
     """Several small pools of connections, because a pool searches all its connections for every request.
 
-    A request uses the first pool among the least busy pools, so that consecutive calls share a connection.
+    A request uses the first pool among the least busy pools.
     """
 
     def __init__(self, pools: int) -> None:
@@ -210,7 +207,7 @@ class Service:
         self._key = _any_spelling(api_key) if api_key else None
         self._quotes_key = api_key is not None and len(api_key) >= _SHORTEST_SECRET
         self._owned = None if http_client is not None else _own_http_client(timeout_seconds)
-        # Pass no argument as None, because the openai package replaces None with values from the environment.
+        # Pass "" instead of None where the openai package would read the environment.
         self._client = _SealedClient(
             api_key=api_key or "none",
             admin_api_key="",
@@ -223,20 +220,18 @@ class Service:
             http_client=http_client or self._owned,
         )
         self._client.bearer = api_key
-        # Store the whole address, because otherwise the client parses and joins a path for every call.
         self._address = f"{base_url}/chat/completions"
 
     async def ask(self, body: Mapping[str, Any]) -> Reply:
         """Send one request and return the reply.
 
-        Raises Transient, Rejected or Denied; their messages contain no secrets.
+        Raises Transient, Rejected or Denied.
         """
         # The caller has replaced surrogates, which cannot be encoded.
         request = canonical(body)
         started = time.perf_counter()
         try:
-            # Post directly. The package's own method copies the body field by field and builds models of the reply,
-            # which takes longer than the rest of a call.
+            # Post directly. The package's own method copies the body and builds models of the reply, which takes long.
             response = await self._client.post(
                 "/chat/completions", cast_to=httpx2.Response, content=request.encode()
             )
