@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 
 
 def take_next(*, project: Project, by: User, after: str = "") -> Dispute | None:
-    """Lease the free dispute with the largest difference between answers to `by`, for five minutes, and return it.
+    """Lease the free open dispute with the largest difference to `by`, and return it; None if there is none.
 
-    Returns None if there is no free dispute. `after` is the public id of the dispute on screen. The search starts
-    behind this dispute and continues from the top. The earlier lease of `by` ends. Raises NoSuchPage if there is no
-    dispute `after`, and the errors of `require`.
+    `after` is the public id of the dispute on screen. The search starts behind this dispute and continues from the top.
+    Raises NoSuchPage if there is no dispute `after`, and the errors of `require`.
     """
     require(by, project, Verb.ADJUDICATE)
     places = [Q()]
