@@ -419,7 +419,7 @@ def _neighbours(here: SetWork, reading_id: str) -> tuple[str | None, str | None]
 
 
 def _asked(piece: JudgedComparison) -> Iterable[AskedCriterion]:
-    """Only the last comparison of a summary has the criteria after the reference, once the earlier ones are answered."""
+    """Only the last comparison of a summary has criteria after the reference, once the earlier ones are answered."""
     summary = piece.summary
     for row in summary.criteria:
         if row.asked == Criterion.Asked.AFTER and (not piece.is_last or summary.is_before_open):

@@ -136,7 +136,7 @@ class SummaryState:
         return bool(self.unanswered(Criterion.Asked.BEFORE))
 
     def is_by_rule(self, criterion: Criterion) -> bool:
-        """Return True if the criterion is about unmarked units and no unit is unmarked; False if marks were not loaded."""
+        """Return True if the criterion is about unmarked units and there are none; False if marks were not loaded."""
         return criterion.reads == Criterion.Reads.UNMARKED and self.marked is not None and not self.unmarked
 
     def gate(self, criterion: Criterion) -> Gate:
