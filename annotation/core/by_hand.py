@@ -1,4 +1,4 @@
-"""Hand-written statements, for queries that take longer to build than to run. Their rows become model instances.
+"""Hand-written statements whose rows become model instances.
 
 Example:
 
@@ -94,8 +94,8 @@ def places(values: Sized) -> str:
 def copy_rows(kind: type[Model], names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
     """Store rows of values for the named attributes: by COPY on PostgreSQL, by one prepared statement on SQLite.
 
-    Columns that are not named get their defaults, which are computed once for all rows; `public_id` is new for each
-    row. The caller must be in a transaction. `tests/bench/files.py` measures this function.
+    Other columns get their default, if there is one, which is computed once for all rows; a `public_id` that is not
+    named is new for each row. The caller must be in a transaction. `tests/bench/files.py` measures this function.
     """
     quote = connection.ops.quote_name
     fields = _stored(kind)

@@ -67,7 +67,7 @@ class Claimed:
 
 
 def log_context(job: Job) -> dict[str, str]:
-    """Return the ids of a job, of its run (if it has one) and of its request, for every log line about the job."""
+    """Return the ids of a job, of its run (if it has one) and of its request, for the log."""
     run = {} if job.run is None else {"run": job.run.public_id}
     return {"job": job.public_id, "request_id": job.request_id, **run}
 
@@ -110,13 +110,12 @@ def due(kind: Job.Kind) -> QuerySet[Job]:
 
 @transaction.atomic
 def take(jobs: QuerySet[Job], *, most: int = 1, token: str | None = None) -> list[Claimed]:
-    """Claim up to `most` of these `due` jobs for this worker, oldest first, and count one more attempt for each.
+    """Claim up to `most` of these jobs for this worker, oldest first, and count one more attempt for each.
 
     The claims have the given `token`, or a new one.
     """
     token, now = token or new_token(), shared_now()
-    # Skip jobs that another worker is taking, if the database can skip locked rows. Otherwise the update below skips
-    # them, because it changes only waiting jobs.
+    # Skip jobs that another worker is taking, if the database can skip locked rows.
     can_skip = connection.features.has_select_for_update_skip_locked
     keys = locked(jobs, most=most, skip_locked=can_skip)
     if not keys:

@@ -142,7 +142,7 @@ class Filter(_Part):
     - `where`: Django's lookup for the value (default: the name), or a function of the viewer and the value
     - `title`: the label of the select field on the page; a filter without a title has no field
     - `options`: returns the options of the select field for a viewer (default: `choices`)
-    - `default`: the value if nothing is chosen; without a default, all rows are shown
+    - `default`: the value if nothing is chosen
     """
 
     name: str

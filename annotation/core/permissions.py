@@ -119,7 +119,7 @@ ARCHIVED_VERBS = frozenset(
         Verb.CLOSE_PROJECT,
     }
 )
-"""The verbs that remain open in an archived project: reading, members and reopening."""
+"""The verbs that remain open in an archived project."""
 
 
 READ_CONTENT = (Verb.VIEW_SCORES, Verb.REVIEW)
@@ -244,9 +244,9 @@ def verbs_in(person: Person, project: Project) -> frozenset[Verb]:
 def require(person: Person | None, project: Project, verb: Verb) -> None:
     """Raise an error unless the person may carry out the verb in the project.
 
-    `person` is None for the operator at the server's shell, who may do everything. Raises NotFound if the person is
-    not a member. Raises NotAllowed if the person lacks the verb (code `not_allowed`) or is blind (code `blind`), and if
-    the project is archived (code `archived`).
+    `person` is None for the operator at the server's shell, who may do everything. Raises NotFound if the person has no
+    role in the project. Raises NotAllowed if the person lacks the verb (code `not_allowed`) or is blind (code `blind`),
+    and if the project is archived (code `archived`).
     """
     if person is not None:
         _require(standing_in(person, project), project, verb)
@@ -282,7 +282,7 @@ def _require(standing: Standing, project: Project, verb: Verb) -> None:
 def project_for(person: Person, slug: str, verb: Verb) -> Project:
     """Return the project with this slug if the person may carry out the verb.
 
-    Raises NotFound if there is no such project or the person is not a member, and NotAllowed as `require` does.
+    Raises NotFound if there is no such project or the person has no role in it, and NotAllowed as `require` does.
     """
     return project_and_verbs(person, slug, verb)[0]
 

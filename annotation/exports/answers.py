@@ -1,9 +1,9 @@
 """Level `answers`: answers of people and judges.
 
 `claim_id` names the judged claim or question; for a rating it is the name of the criterion. `selected_by` and
-`inclusion_probability` describe the last random sample that has the answer. `blind` is False if a person may have seen
-answers of the judge or of others. It is empty for judges, for decisions on checks and units, and for imported verdicts
-and their votes.
+`inclusion_probability` describe the last random sample, except cancelled ones, that has the answer. `blind` is False if
+a person may have seen answers of the judge or of others. It is empty for judges, for decisions on checks and units, and
+for imported verdicts and their votes.
 """
 
 from __future__ import annotations

@@ -155,6 +155,7 @@ def change_project(
 
     - `judged`: a rule in `fixed_by_judgments` changes, or existing percents do not fit the new scale
     - `sample_open`: `reveal` becomes "shown" while a random sample waits for blind answers
+    - `trial_only`: the new deciding judge has judged only samples
     """
     with transaction.atomic():
         project, moved = _with(project, by, changes)

@@ -229,7 +229,7 @@ def needs_unit(owner: ClaimOwner, claims: Sequence[Claim]) -> bool:
 
 
 def is_judged_as_unit(claim_set: ClaimSet) -> bool:
-    """Return True if a claim of this set has a percent that is current."""
+    """Return True if a current judgment is on a claim of this set."""
     judged = CoverageJudgment.objects.filter(claim__claim_set=claim_set, is_current=True, withdrawn_at=None)
     return judged.exists()
 

@@ -66,7 +66,7 @@ def add_claim(*, owner: ClaimOwner, by: User | None, text: str, unit: int | None
 
     `unit` is the number of the claim's unit; it is required if `needs_unit`. The claim is compared with the same texts
     as the text's other claims; the first claim of a text is compared with all possible texts. Raises Invalid for an
-    unusable wording or unit, and Conflict (code `judged`) if claims of the text have percents.
+    unusable wording or unit, and Conflict (code `judged`) if `is_judged_as_unit`.
     """
     words = claim_words(text)
     require(by, document_set_of(owner).project, Verb.CHANGE_CLAIMS)
@@ -87,7 +87,7 @@ def reword_claim(*, claim: Claim, by: User | None, text: str) -> Claim:
 
     A person who answered the old wording, or saw others' answers to it, is not blind to the new wording. Raises Invalid
     for an unusable wording. Raises Conflict if the claim was removed meanwhile (`newer_claims`), still needs an answer
-    in a random sample (`sampled`), or belongs to a text whose claims have percents (`judged`). Raises NotAllowed if the
+    in a random sample (`sampled`), or belongs to a set that `is_judged_as_unit` (`judged`). Raises NotAllowed if the
     person may not change claims, or if an adjudicator decided on the claim and the person may not adjudicate
     (`decided`).
     """
