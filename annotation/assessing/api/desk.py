@@ -282,8 +282,8 @@ class AssignmentActs(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Save acts in order.
 
-        An act that repeats the current value changes nothing. An act is refused if it is invalid, or if it follows an
-        older version (409, code `newer`, with `yours` and `theirs`). The other acts are saved. If the assignment is
+        An act that repeats the current value makes no new version. An act is refused if it is invalid, or if it follows
+        an older version (409, code `newer`, with `yours` and `theirs`). The other acts are saved. If the assignment is
         closed or unassigned (409 `closed` or `unassigned`), nothing is saved.
         """
         project = self.enter(Verb.ASSESS)

@@ -36,8 +36,8 @@ class Gates:
 
     - `before`: none (nothing is asked), open or done
     - `units`: shut (questions of `before` are open), open or done
-    - `after`: none (nothing is asked, or another comparison of the summary asks it), shut (units are open), open or
-      done
+    - `after`: none (nothing is asked, or another comparison of the summary asks it), shut (an earlier stage of the
+      summary is open), open or done
     """
 
     before: Gate

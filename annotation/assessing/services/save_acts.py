@@ -76,7 +76,7 @@ class Saved:
 
 @transaction.atomic
 def save_acts(*, assignment: Assignment, by: User, acts: Sequence[Act], all_or_none: bool = False) -> Saved:
-    """Save acts in order. An act that repeats the current value changes nothing.
+    """Save acts in order. An act that repeats the current value makes no new version.
 
     If an act is invalid or follows an older version, its own result has the refusal and the other acts are saved. With
     `all_or_none`, the first refusal is raised and nothing is saved. Raises Conflict (code `closed` or `unassigned`) if
