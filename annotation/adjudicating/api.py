@@ -65,7 +65,7 @@ class AdjudicationRow(serializers.Serializer[Verdict | CoverageJudgment | Rating
 
 
 class DisputeDetail(DisputeRow):  # type: ignore[valid-type, misc]
-    """A dispute with its answers, shuffled and without names, and every decision, oldest first."""
+    """A dispute with its answers, without names, and its decisions, oldest first."""
 
     said = serializers.SerializerMethodField()
     decisions = serializers.SerializerMethodField()
@@ -92,7 +92,7 @@ class NextDispute(serializers.Serializer[Any]):
 
 
 class Handed(serializers.Serializer[Any]):
-    """The dispute that is leased to the caller for five minutes; null if none is open or others hold all."""
+    """The dispute that is leased to the caller; null if none is free."""
 
     dispute = DisputeDetail(allow_null=True)
 
@@ -128,7 +128,7 @@ class DisputeNext(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Take the open dispute with the largest difference, or the next one behind `after`.
 
-        The caller holds the dispute for five minutes. Disputes that others hold are skipped.
+        The caller holds the dispute for at least five minutes. Disputes that others hold are skipped.
         """
         project = self.enter(Verb.ADJUDICATE)
         taken = take_next(project=project, by=self.person, after=self.body(NextDispute)["after"])

@@ -1,4 +1,4 @@
-"""Hand-written statements, for queries that take longer to build than to run. Their rows become model instances.
+"""Hand-written statements whose rows become model instances.
 
 Example:
 
@@ -94,9 +94,8 @@ def places(values: Sized) -> str:
 def copy_rows(kind: type[Model], names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
     """Store rows of values for the named attributes: by COPY on PostgreSQL, by one prepared statement on SQLite.
 
-    Each column that is not named gets its default, which is computed once for all rows; only `public_id` is new for
-    each row. The caller must be in a transaction. The ORM would be too slow, because a large file may have a million
-    units; `tests/bench/files.py` measures this function.
+    Other columns get their default, if there is one, which is computed once for all rows; a `public_id` that is not
+    named is new for each row. The caller must be in a transaction. `tests/bench/files.py` measures this function.
     """
     quote = connection.ops.quote_name
     fields = _stored(kind)
@@ -134,8 +133,7 @@ def new_keys(kind: type[Model], count: int) -> list[int]:
 def insert(made: Sequence[Model]) -> None:
     """Store new instances of one model with `copy_rows`, and give them their keys.
 
-    Instances that the new rows refer to must be stored. The caller must be in a transaction. `bulk_create` takes three
-    times as long.
+    Instances that the new rows refer to must be stored. The caller must be in a transaction.
     """
     if not made:
         return

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def criteria_in_force(project: Project) -> QuerySet[Criterion]:
     """Return the project's own criteria that are asked, in order.
 
-    Criteria that judges rate on request (scale share) are left out.
+    Criteria of the scale share are left out.
     """
     asked = Criterion.objects.filter(project=project, retired_at=None).order_by("position", "pk")
     return asked.exclude(scale=Criterion.Scale.SHARE)

@@ -30,7 +30,7 @@ def not_as_their_claims(checks: QuerySet[Check]) -> QuerySet[Check]:
 def put_in_force(checks: QuerySet[Check]) -> None:
     """Set `is_current` of these checks from their claims, and end the leases of checks that are no longer current.
 
-    The caller must be in a transaction. Makes two queries, which update only the rows that are wrong.
+    The caller must be in a transaction.
     """
     wrong = not_as_their_claims(checks).order_by()
     wrong.filter(is_current=True).update(is_current=False, leased_to=None, lease_until=None)
@@ -38,10 +38,9 @@ def put_in_force(checks: QuerySet[Check]) -> None:
 
 
 def take_out(claims: Collection[int]) -> int:
-    """Remove claims, or retire questions, by their keys, and return the number of rows with these keys.
+    """Remove claims, or retire questions, by their keys, and return the number of those that were current.
 
-    Rows and answers are kept, but the claims are no longer checked. A claim that was removed before gets a new time of
-    removal. The caller must be in a transaction.
+    Rows and answers are kept. The caller must be in a transaction.
     """
     removed = Claim.objects.filter(pk__in=claims).update(removed_at=timezone.now())
     put_in_force(Check.objects.filter(claim__in=claims))

@@ -1,4 +1,4 @@
-"""Converting facts, which are frozen dataclasses, to JSON and back. The dataclass declares all types."""
+"""Converting facts, which are dataclasses, to JSON and back."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def rendered(text: str) -> SafeString:
     """Render Markdown as safe HTML: no raw HTML, images, scripts or styles.
 
     The dialect is CommonMark with tables and strikethrough. HTML in the text is shown as text. Headings start at the
-    third level. The result is sanitised as a second protection.
+    third level.
     """
     made = nh3.clean(
         _MARKDOWN.render(text),

@@ -1,15 +1,12 @@
-"""Background work as rows. A worker claims a job with a token and a lease. A job ends once, even if workers die.
+"""Background work as rows. A worker claims a job with a token and a lease.
 
 Messages of the broker only wake workers, which also look for jobs at intervals. The Job rows decide:
 
-- `take` claims waiting jobs with a token, so that only one worker gets a job.
-- `Lease` is the heartbeat: it extends the claims and writes the progress as long as the process lives.
-- Code that writes results calls `hold` or `finish` in the same transaction, so a worker that lost its job writes
-  nothing more.
+- `take` claims waiting jobs with a token.
+- `Lease` is the heartbeat: it extends the claims and writes the progress.
+- `hold` locks the claimed jobs that the worker still owns.
 - `finish` and `try_later` end a claim; they need its token.
-- `reap` handles the jobs of dead workers, `cancel` ends open jobs, and `again` restarts ended jobs.
-
-Jobs are locked in the order of their keys, and after the rows that they belong to. Times use the database's clock.
+- `reap` handles jobs with an expired lease, `cancel` ends open jobs, and `again` restarts ended jobs.
 """
 
 from __future__ import annotations
@@ -40,14 +37,14 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 WORK = "annotation.work"
-"""The task that works on waiting jobs of one kind."""
+"""The name of the task that works on waiting jobs of one kind."""
 MAIL = "annotation.mail"
 """The name of the task that sends a mail."""
 BROKER_SECONDS = 2
 PAUSES_SECONDS = (5, 10, 20, 40)
 """The pauses in seconds before the second and each further attempt. A job has one attempt more than pauses."""
 REPORT_SECONDS = 0.5
-"""The seconds between two writes of a job's progress."""
+"""The seconds between two heartbeats of a job that reports its progress."""
 REAPED_AT_ONCE = 500
 
 OPEN = (Job.State.WAITING, Job.State.WORKING)
@@ -70,7 +67,7 @@ class Claimed:
 
 
 def log_context(job: Job) -> dict[str, str]:
-    """Return the ids of a job, of its run (if it has one) and of its request, for every log line about the job."""
+    """Return the ids of a job, of its run (if it has one) and of its request, for the log."""
     run = {} if job.run is None else {"run": job.run.public_id}
     return {"job": job.public_id, "request_id": job.request_id, **run}
 
@@ -113,13 +110,12 @@ def due(kind: Job.Kind) -> QuerySet[Job]:
 
 @transaction.atomic
 def take(jobs: QuerySet[Job], *, most: int = 1, token: str | None = None) -> list[Claimed]:
-    """Claim up to `most` of these `due` jobs for this worker, oldest first, and count one more attempt for each.
+    """Claim up to `most` of these jobs for this worker, oldest first, and count one more attempt for each.
 
-    The claims have the given `token`, or a new one. The number of statements does not depend on `most`.
+    The claims have the given `token`, or a new one.
     """
     token, now = token or new_token(), shared_now()
-    # Skip jobs that another worker is taking, if the database can skip locked rows. Otherwise the update below skips
-    # them, because it changes only waiting jobs.
+    # Skip jobs that another worker is taking, if the database can skip locked rows.
     can_skip = connection.features.has_select_for_update_skip_locked
     keys = locked(jobs, most=most, skip_locked=can_skip)
     if not keys:
@@ -138,19 +134,16 @@ def take(jobs: QuerySet[Job], *, most: int = 1, token: str | None = None) -> lis
 
 
 def locked(jobs: QuerySet[Job], *, most: int | None = None, skip_locked: bool = False) -> list[int]:
-    """Lock these jobs until the caller's transaction ends, and return their keys.
-
-    Jobs are always locked in the order of their keys, so that two transactions cannot deadlock.
-    """
+    """Lock these jobs in the order of their keys until the caller's transaction ends, and return their keys."""
     held = jobs.select_for_update(of=("self",), no_key=True, skip_locked=skip_locked).order_by("pk")
     return list(held.values_list("pk", flat=True)[:most])
 
 
 class Lease:
-    """The heartbeat of all claims that have one token. The heartbeat runs in its own thread within `with Lease(token)`.
+    """The heartbeat of all claims that have one token. It runs in its own thread within `with Lease(token)`.
 
-    If the process dies, the lease expires and another worker gets the jobs. `reap` skips the jobs of the process that
-    calls it, even if the database delays a heartbeat. `progress` has columns of the job that each heartbeat writes.
+    If the process dies, the lease expires. `reap` skips the jobs of the process that calls it. `progress` has columns
+    of the job that each heartbeat writes.
     """
 
     alive: ClassVar[set[str]] = set()
@@ -202,8 +195,7 @@ class Lease:
                 mine.update(lease_until=until, **self.progress)
                 self._is_lost = not mine.filter(state=Job.State.WORKING).exists()
         except Error:
-            # Try again on a new connection at the next heartbeat. If the lease has expired by then, `hold` returns no
-            # job.
+            # Try again on a new connection at the next heartbeat.
             logger.warning("A lease was not renewed", exc_info=True)
             connection.close()
 
@@ -254,7 +246,7 @@ def try_later(claimed: Claimed, *, error: str) -> bool:
 def cancel(jobs: QuerySet[Job]) -> int:
     """Cancel the waiting and working jobs among `jobs`, and return their number.
 
-    The worker of a cancelled job writes nothing more. The caller must be in a transaction.
+    The caller must be in a transaction.
     """
     keys = locked(jobs.filter(state__in=OPEN))
     return Job.objects.filter(pk__in=keys).update(state=Job.State.CANCELLED, finished_at=shared_now())
@@ -265,10 +257,7 @@ _leaps = LeapWatch()
 
 @transaction.atomic
 def reap() -> None:
-    """Return the jobs of dead workers to the queue. A job without attempts left has failed.
-
-    Concurrent calls are safe.
-    """
+    """Return jobs with an expired lease to the queue. A job without attempts left has failed."""
     now = shared_now()
     if _leaps.has_leapt(now, by=lease_seconds() / 2):
         # After a leap of the clock, leases seem expired although their workers live and will soon extend them.
@@ -319,8 +308,8 @@ def hint(
 ) -> bool:
     """Send a task by name to the workers. Returns True if the broker took the message.
 
-    Call it after the caller's transaction has committed. An unavailable broker raises no error, because workers also
-    look for work at intervals. `waits` names the waiting work in the log.
+    Call it after the caller's transaction has committed. An unavailable broker raises no error. `waits` names the
+    waiting work in the log.
     """
     try:
         current_app.signature(task, args=args, kwargs=kwargs).delay()
@@ -342,7 +331,7 @@ def _wake(kind: str, jobs: int) -> None:
 
 
 def broker_fault() -> str:
-    """Return the fault of a broker that takes no messages; "" if it takes messages. Waits at most a few seconds."""
+    """Return the fault of a broker that does not answer; "" if it answers."""
     try:
         with current_app.connection_for_write(connect_timeout=BROKER_SECONDS) as broker:
             broker.ensure_connection(max_retries=1, interval_start=0, interval_step=0, timeout=BROKER_SECONDS)

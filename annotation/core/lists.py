@@ -1,7 +1,4 @@
-"""Lists. One declaration of columns and filters gives a page, the JSON of the API and a CSV file.
-
-A column that a viewer may not see is in none of these, and the viewer cannot sort, filter or search by it.
-"""
+"""Lists. One declaration of columns and filters gives a page, the JSON of the API and a CSV file."""
 
 from __future__ import annotations
 
@@ -57,7 +54,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """The person who looks at a list of a project, with their current permissions."""
+    """The person who looks at a list of a project, with their permissions."""
 
     person: User
     project: Project
@@ -70,7 +67,7 @@ class Viewer:
 
 
 def sees_scores(viewer: Viewer) -> bool:
-    """Return True if the viewer may see scores, and with them authors and others' answers."""
+    """Return True if the viewer may see scores."""
     return Verb.VIEW_SCORES in viewer.verbs
 
 
@@ -97,7 +94,7 @@ class Column(_Part):
 
     - `value`: a path of attributes (default: the name), or a function of the row
     - `head`: its head on the page; a column without a head is only in JSON and CSV
-    - `order`: the database column for sorting, which is never null; True means the column of `value`
+    - `order`: the database column for sorting, which must not be null; True means the column of `value`
     - `order_down`: the database column for descending order, if it differs
     - `search`: the database column to search; True means the column of `value`
     - `link`: the name of the URL of the row's page
@@ -145,7 +142,7 @@ class Filter(_Part):
     - `where`: Django's lookup for the value (default: the name), or a function of the viewer and the value
     - `title`: the label of the select field on the page; a filter without a title has no field
     - `options`: returns the options of the select field for a viewer (default: `choices`)
-    - `default`: the value if nothing is chosen; without a default, all rows are shown
+    - `default`: the value if nothing is chosen
     """
 
     name: str
@@ -176,7 +173,7 @@ class Filter(_Part):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order that belongs to no column. `by` has the database columns to sort by; the last must be unique.
+    """An order that belongs to no column. `by` has the database columns to sort by, which are unique together.
 
     A list in this order contains only `rows`, which must have no null in these columns.
     """
@@ -194,9 +191,8 @@ class List:
     - `name`: its plural noun
     - `verbs`: people with one of these verbs may see it
     - `rows`: returns the rows that a viewer may see
-    - `order`: the database columns to sort by, if nothing else is chosen; the last must be unique
-    - `orders`: named orders that the page offers. The page shows the first as its default, so its columns must equal
-      `order`.
+    - `order`: the database columns to sort by, if nothing else is chosen; they are unique together
+    - `orders`: named orders; the page shows the first as its default, so its columns must then equal `order`
     - `key`: the path of a row's public id, by which the next page is requested
     - `prepare`: is called with the rows of a page before they are shown
     - `polls`: returns the seconds after which a page loads the list again; 0 means never
@@ -397,7 +393,7 @@ class Listing:
 
     @property
     def hides_some(self) -> bool:
-        """Return True if a filter on the page omits rows by default."""
+        """Return True if a filter on the page has a default."""
         return any(each.default for each in self.of.filters if each.title)
 
     @property

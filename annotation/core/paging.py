@@ -1,7 +1,4 @@
-"""Pages that start after a given row.
-
-The values of the given row find the next rows in an index, so a late page costs no more than the first page.
-"""
+"""Pages that start after a given row."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ MOST_PARTS = 3
 def beyond(order: Sequence[str], place: Sequence[Any]) -> Q:
     """Build the condition for rows after `place`, the values of the columns in this order.
 
-    The last column must be unique, and no column null.
+    The columns must be unique together, and no column null.
     """
     following, level = Q(), Q()
     for name, value in zip(order, place, strict=True):
@@ -58,12 +55,7 @@ def place_of(
 def parts_after(
     rows: QuerySet[Listed], order: Sequence[str], place: Sequence[Any]
 ) -> Iterator[QuerySet[Listed]]:
-    """Split the rows after `place`, the values of the columns in `order`, into at most MOST_PARTS consecutive parts.
-
-    An index finds the first row of each part. With a single condition, the database would also read all earlier rows
-    that have the same first columns. The last columns of a longer order share a part, because few rows have equal
-    values in all columns before them.
-    """
+    """Split the rows after `place`, the values of the columns in `order`, into at most MOST_PARTS consecutive parts."""
     columns = [name.removeprefix("-") for name in order]
     last = min(max(len(order) - 2, 0), MOST_PARTS - 1)
     for depth in range(last, -1, -1):

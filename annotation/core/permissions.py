@@ -1,8 +1,6 @@
-"""Permissions: a table of roles and verbs that pages, API, commands and tests use.
+"""Permissions: a table of roles and verbs.
 
-A person outside of a project gets the same answer as for a missing project. A person with open assessor work in a
-project is *blind* there. A blind person may use only BLIND_VERBS, because all other verbs can reveal systems, others'
-answers or a judge's verdicts.
+A person with open assessor work in a project is *blind* there, and may use only BLIND_VERBS.
 """
 
 from __future__ import annotations
@@ -30,8 +28,7 @@ Row = TypeVar("Row", bound=Model)
 
 _ROLES = "SELECT roles FROM annotation_membership WHERE project_id = %s AND user_id = %s"
 
-# Written by hand, because most requests need these two columns; tests/bench/answering.py measures it. Each subquery
-# uses an index.
+# Written by hand, because most requests need these two columns; tests/bench/answering.py measures it.
 _STANDING = """
 (SELECT roles FROM annotation_membership WHERE project_id = {project} AND user_id = %(person)s), EXISTS (
     SELECT 1
@@ -122,11 +119,11 @@ ARCHIVED_VERBS = frozenset(
         Verb.CLOSE_PROJECT,
     }
 )
-"""The verbs that remain open in an archived project: reading, members and reopening."""
+"""The verbs that remain open in an archived project."""
 
 
 READ_CONTENT = (Verb.VIEW_SCORES, Verb.REVIEW)
-"""Either of these verbs opens summaries, claims and checks, because reviewers must read them."""
+"""Either of these verbs opens summaries, claims and checks."""
 
 
 def roles_with(verb: Verb) -> frozenset[Role]:
@@ -190,7 +187,7 @@ def verbs_there(standing: Standing, project: Project) -> frozenset[Verb]:
 
 
 def has_sight(person: Person, project: Project) -> bool:
-    """Return True if the person's roles let them see others' answers when they have no open assessor work."""
+    """Return True if the person's roles let them see others' answers when they are not blind."""
     return bool(verbs_of(roles_in(person, project)) - BLIND_VERBS - {Verb.COMMENT})
 
 
@@ -209,7 +206,7 @@ class Standing:
 
 
 def standing_in(person: Person, project: Project) -> Standing:
-    """Load the person's roles and blindness in a project, in one query."""
+    """Load the person's roles and blindness in a project."""
     if not person.is_authenticated:
         return Standing(roles=frozenset(), is_blind=False)
     [found] = rows(f"SELECT {STANDING}", standing_values(person, project))
@@ -247,9 +244,9 @@ def verbs_in(person: Person, project: Project) -> frozenset[Verb]:
 def require(person: Person | None, project: Project, verb: Verb) -> None:
     """Raise an error unless the person may carry out the verb in the project.
 
-    `person` is None for the operator at the server's shell, who may do everything. Raises NotFound if the person is
-    not a member. Raises NotAllowed if the person lacks the verb (code `not_allowed`) or is blind (code `blind`), and if
-    the project is archived (code `archived`).
+    `person` is None for the operator at the server's shell, who may do everything. Raises NotFound if the person has no
+    role in the project. Raises NotAllowed if the person lacks the verb (code `not_allowed`) or is blind (code `blind`),
+    and if the project is archived (code `archived`).
     """
     if person is not None:
         _require(standing_in(person, project), project, verb)
@@ -285,7 +282,7 @@ def _require(standing: Standing, project: Project, verb: Verb) -> None:
 def project_for(person: Person, slug: str, verb: Verb) -> Project:
     """Return the project with this slug if the person may carry out the verb.
 
-    Raises NotFound if there is no such project or the person is not a member, and NotAllowed as `require` does.
+    Raises NotFound if there is no such project or the person has no role in it, and NotAllowed as `require` does.
     """
     return project_and_verbs(person, slug, verb)[0]
 

@@ -3,15 +3,12 @@
 Refusal
 ├── NotFound      the thing does not exist for this person
 ├── NotAllowed    the thing exists, but roles or blindness forbid the verb
-├── Conflict      the state has changed since the person saw it
+├── Conflict      the present state does not allow it
 ├── NotNow        another attempt makes sense after some seconds
 │   ├── NotReady  a worker is still computing it
 │   └── TooMany   there were too many attempts
 ├── NoSpace       the server's disk is full
 └── Invalid       the request itself is wrong
-
-Every refusal has a stable machine code and a sentence that names the fault, its place and the remedy. Pages, API and
-commands each translate refusals in one place.
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ from collections.abc import Mapping
 
 
 class Refusal(Exception):
-    """The base class of refusals. Services raise them; pages, API and commands translate them."""
+    """The base class of refusals."""
 
     default_code = "refused"
 

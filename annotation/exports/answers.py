@@ -1,9 +1,9 @@
-"""Level `answers`: one row per answer, including superseded and withdrawn answers.
+"""Level `answers`: answers of people and judges.
 
 `claim_id` names the judged claim or question; for a rating it is the name of the criterion. `selected_by` and
-`inclusion_probability` describe the random sample that asked for the answer (if there are several samples, the last
-one). `blind` is True if a person had not seen the judge's or others' answers; agreement and estimates use only blind
-answers. `blind` is empty for judges, for decisions on checks and units, and for imported verdicts.
+`inclusion_probability` describe the last random sample, except cancelled ones, that has the answer. `blind` is False if
+a person may have seen answers of the judge or of others. It is empty for judges, for decisions on checks and units, and
+for imported verdicts and their votes.
 """
 
 from __future__ import annotations
@@ -95,16 +95,11 @@ def rater(people: People, row: Any) -> str:
 
 
 def reference_of(side: str, external_id: str | None) -> str | None:
-    """Return the reference_id of a claim from a reference; None for claims of summaries and documents."""
+    """Return the reference_id of a claim from a reference; None for other claims and for a reference without an id."""
     return (external_id or None) if side == Check.Side.REFERENCE else None
 
 
 def _rows(project: Project, people: People) -> Iterator[TableRow]:
-    """Yield rows by summary: its percents, then its verdicts, then its ratings.
-
-    Answers to questions from the source come before the first summary of their document set. Answers of open
-    assignments are omitted.
-    """
     document_id: str | None = None
     names = [column.name for column in COLUMNS]
     for batch in summary_batches(project):
@@ -127,7 +122,6 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
 
 
 def _percents(summary_ids: Sequence[int], people: People) -> Given:
-    """Yield percents of closed assignments and decisions, then percents that follow from each judge's verdicts."""
     is_given = Q(reading__state=Reading.State.SUBMITTED) | Q(role=CoverageJudgment.Role.ADJUDICATOR)
     judgments = CoverageJudgment.objects.filter(
         is_given, comparison__summary_id__in=summary_ids, percent__isnull=False
@@ -160,11 +154,6 @@ def _percents(summary_ids: Sequence[int], people: People) -> Given:
 
 
 def _verdicts(people: People, **checks: Any) -> Given:
-    """Yield an answer for each verdict that matches the lookups `checks`, with its summary's key or its set's id.
-
-    After a verdict of a judge comes its answer to the repeated question. After an imported verdict come the votes of
-    its raters.
-    """
     given = _read(Verdict.objects.filter(**checks).order_by("pk"), _OF_VERDICTS)
     counting = [row for row in given if row.check_row__is_current and row.withdrawn_at is None]
     source = {row.pk: row.judge_id or row.person_id or row.origin_name for row in counting}
@@ -201,7 +190,6 @@ def _verdicts(people: People, **checks: Any) -> Given:
 
 
 def _ratings(summary_ids: Sequence[int], people: People) -> Given:
-    """Yield ratings of people and judges, except those of open assignments."""
     is_open = Q(assignment__isnull=False, assignment__closed_at__isnull=True)
     ratings = Rating.objects.filter(~is_open, summary_id__in=summary_ids).order_by("pk")
     given = _read(ratings, _OF_RATINGS)

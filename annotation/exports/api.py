@@ -1,4 +1,4 @@
-"""Exports in the API: request, status, download and manifest."""
+"""Exports in the API."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Exports(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Request an export.
 
-        Needs the verb "export". A worker writes the file. Poll the export until its state is done.
+        Needs the verb "export". A worker writes the file. Poll the export until it is done, failed or cancelled.
         """
         project = self.enter(Verb.EXPORT)
         export = request_export(project=project, by=self.person, **self.body(NewExport))
@@ -67,7 +67,7 @@ class OneExport(ApiView):
 
     @operation("get_export", responses=ExportRow)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show the state of an export."""
+        """Show an export."""
         project = self.enter(Verb.EXPORT)
         return Response(ExportRow(only(exports_of(project), public_id, "export")).data)
 
@@ -87,7 +87,7 @@ class ExportFile(ApiView):
     def get(self, request: Request, slug: str, public_id: str) -> HttpResponseBase:
         """Download the file of an export; the ETag has its SHA-256.
 
-        Only owners download exports with names. A conflict (409) means that the file is not finished.
+        A conflict (409) means that the export is not done.
         """
         project = self.enter(Verb.EXPORT)
         return sent(only(exports_of(project), public_id, "export"), by=self.person)
@@ -100,8 +100,7 @@ class ExportManifest(ApiView):
     def get(self, request: Request, slug: str, public_id: str) -> Response:
         """Show the manifest of an export.
 
-        The manifest has versions, settings, the judge, row counts and a checksum. A conflict (409) means that the file
-        is not finished.
+        A conflict (409) means that the export is not done.
         """
         project = self.enter(Verb.EXPORT)
         return Response(manifest_of(only(exports_of(project), public_id, "export")))

@@ -1,4 +1,4 @@
-"""Level `claims`: one row per current check of a claim, with the label of each role."""
+"""Level `claims`: one row per current check of a claim."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ _OF_VERDICT = "check_row_id role label person_id person__username judge__name or
 def judge_confidence(label: str | None, probability: float | None) -> float | None:
     """Compute a judge's confidence in its own label, in [0, 1], from its probability of yes.
 
-    The confidence is p for yes and 1 - p for no. None if there is no probability, and for other labels, because the
-    probability of yes does not say how certain an *unsure* is.
+    The confidence is p for yes and 1 - p for no. None if there is no probability, and for other labels.
     """
     if probability is None or label not in (Label.YES, Label.NO):
         return None
@@ -42,7 +41,6 @@ def judge_confidence(label: str | None, probability: float | None) -> float | No
 
 
 def _rows(project: Project, people: People) -> Iterator[TableRow]:
-    """Yield rows by summary, ordered by side, reference and position of the claim."""
     for batch in summary_batches(project):
         summary_ids = [summary.pk for summary in batch]
         asked = Check.objects.filter(OF_CLAIMS, summary_id__in=summary_ids, is_current=True)
@@ -57,15 +55,14 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
 
 
 def last_verdicts(project: Project, summary_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """Load the last verdict by check and role. Withdrawn verdicts and judges other than the deciding one are ignored.
+    """Load the last verdict by check and role; the last one without a label has the key `failure`.
 
-    Verdicts without a label come from failed calls of the deciding judge. The key of the last such verdict is
-    `failure` instead of the role.
+    Withdrawn verdicts and judges other than the deciding one are ignored.
     """
     said: dict[int, dict[str, Any]] = defaultdict(dict)
     counts = Q(judge=None) | Q(judge=project.deciding_judge_id)
     verdicts = Verdict.objects.filter(counts, check_row__summary_id__in=summary_ids, withdrawn_at=None)
-    # Load evidence as text: nearly all rows have none, and parsing takes as long as the query.
+    # Load evidence as text, and parse only the evidence that is used.
     verdicts = verdicts.annotate(evidence_text=Cast("evidence", TextField()))
     for row in verdicts.order_by("pk").values_list(*_OF_VERDICT.split(), "evidence_text", named=True):
         said[row.check_row_id][row.role if row.label is not None else "failure"] = row
@@ -73,7 +70,6 @@ def last_verdicts(project: Project, summary_ids: Sequence[int]) -> dict[int, dic
 
 
 def _place(row: Any) -> tuple[bool, str, int, int, int]:
-    """Return the sort key of a check: reference side first, then reference and position."""
     reference = row.claim__claim_set__summary__external_id or "", row.claim__claim_set__summary_id or 0
     return (row.side == Check.Side.SUMMARY, *reference, row.claim__position, row.pk)
 

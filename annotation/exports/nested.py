@@ -1,9 +1,7 @@
-"""Level `nested`: one line per document set and target length, in the nested layout that imports read.
+"""Level `nested`: one line per document set and target length of its summaries, in the nested layout.
 
-Ids are sorted by their bytes and numbers by value, so that every database gives the same order. Imports read neither
-`judge_verdicts` nor `percents`; a file without them that is imported and exported again has the same bytes. `claims`
-beside `systems` belong to the references or documents; `claims` in a system belong to its summary. If a set has several
-references, each claim names its `reference_id`.
+`claims` beside `systems` belong to the references or documents; `claims` in a system belong to its summary. Imports
+read neither `judge_verdicts` nor `percents`.
 """
 
 from __future__ import annotations
@@ -67,7 +65,6 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
 
 
 def _lines(document_set: Any, said: _Said) -> Iterator[TableRow]:
-    """Yield a line for each target length of the set's summaries."""
     texts = document_set.summaries.all()
     documents = [document.text for document in document_set.documents.all()]
     asked = [each for each in document_set.of_documents if each.kind == ClaimSet.Kind.QUESTIONS]
@@ -102,16 +99,12 @@ def _only(values: Sequence[str]) -> Sequence[str] | None:
 
 
 def _natural(name: str) -> tuple[bool, int, bytes]:
-    """Return a sort key: numbers by value, before other names."""
     is_number = name.isdecimal()
     return not is_number, int(name) if is_number else 0, name.encode()
 
 
 class _Said:
-    """The answers to the claims of some summaries, and people's ratings and percents of these summaries.
-
-    A fixed number of queries loads them.
-    """
+    """Answers, ratings and percents of some summaries."""
 
     def __init__(self, summaries: Sequence[int], people: People) -> None:
         self._people = people
@@ -149,10 +142,7 @@ class _Said:
         return self._people.name(row.person_id, row.person__username or "")
 
     def claims_of(self, sets: Sequence[Any]) -> list[Any]:
-        """Return the claims of claim sets. A set that a judge extracted is omitted if no person answered its claims.
-
-        A run creates such claims again.
-        """
+        """Return the claims of claim sets. A judge's set is omitted if none of its claims has a human label."""
         found = ((one.origin != ClaimOrigin.JUDGE, [*one.claims.all()]) for one in sets)
         kept = (some for keep, some in found if keep or {each.pk for each in some} & self._answered)
         return [each for some in kept for each in some]
@@ -170,7 +160,7 @@ class _Said:
         return {name: value for name, value in told.items() if value or name == "summary_text"}
 
     def of_claim(self, claim: Any, summaries: Sequence[Any]) -> Fields:
-        """Return a claim with the labels of people and of the deciding judge, by system."""
+        """Return a claim with its answers by system."""
         checks = {summary.system.name: self._checks.get((claim.pk, summary.pk)) for summary in summaries}
         answered = {system: check for system, check in checks.items() if check and check.human_label}
         told: Fields = {

@@ -43,14 +43,13 @@ def pair_options(project: Project, score: str, margin: float) -> dict[str, Any]:
 
 
 def sets_without_document(project: Project) -> int:
-    """Count the document sets that have no pairs because they have no document."""
+    """Count the document sets without a document."""
     return DocumentSet.objects.filter(project=project, documents=None).count()
 
 
 def _rows(
     project: Project, people: People, *, score: str = SCORE, margin: float = MARGIN
 ) -> Iterator[TableRow]:
-    """Yield a row for each pair, sorted by document set, target length, better system and worse system."""
     of_one_length = groupby(_scored(project, score), attrgetter("document_set_id", "target_words"))
     lists = (list(some) for _, some in of_one_length)
     groups = (group for group in lists if any(_pairs(group, margin)))
@@ -70,7 +69,7 @@ def _rows(
 
 
 def _scored(project: Project, score: str) -> Iterator[Any]:
-    """Yield the summaries that have a value of the score or own criterion. The attribute `value` has this value."""
+    """Yield the summaries that have a value of the score or own criterion, in their attribute `value`."""
     own = None if score in RANKABLE else own_scores(project).values
     rows = Summary.objects.filter(document_set__project=project, is_summary=True).defer(
         "metadata", "computed"
@@ -93,7 +92,7 @@ def _pairs(group: Sequence[Any], margin: float) -> Iterator[tuple[Any, Any]]:
 
 
 class _Reasons:
-    """The final verdicts on claims and the final ratings of some summaries, in three queries."""
+    """The final verdicts on claims and the final ratings of some summaries."""
 
     def __init__(self, project: Project, people: People, summary_ids: Sequence[int]) -> None:
         self._people = people
@@ -135,7 +134,6 @@ class _Reasons:
 def _ratings(
     project: Project, people: People, summary_ids: Sequence[int]
 ) -> dict[int, dict[str, tuple[float, set[str]]]]:
-    """Return the final rating of each own criterion by summary, with its authors."""
     found: dict[int, dict[str, tuple[float, set[str]]]] = defaultdict(dict)
     for _, rows in final_ratings(project, "person__username", "judge__name", summary_id__in=summary_ids):
         who = {

@@ -47,15 +47,12 @@ def write_export(
     plain: bool = False,
     **choices: Any,
 ) -> Manifest:
-    """Write one level, or the bundle of all tables, to `path`; write its manifest beside it and return the manifest.
+    """Write one level, or the bundle of all tables, to `path`, and its manifest beside it. Return the manifest.
 
     `plain` leaves texts of a CSV unchanged, even if a spreadsheet would run them as formulas. `by` is None for the
     operator at the shell. `choices` are the `format`, the options `score` and `margin` of the level `pairs`, and `key`
-    of the level `systems`, which adds the averages by slice. After an error, no partial file remains.
-
-    Raises Invalid for an unknown level, format, score or key, a margin outside [0, 1), or a path that is a folder or in
-    a missing one. Raises NotAllowed if `by` may not export, or requests names without being an owner. Raises OSError
-    from the file system.
+    of the level `systems`. Raises Invalid for unusable choices and for an unusable path. Raises NotAllowed if `by` may
+    not export, or requests names without being an owner.
     """
     _authorise(project, by, named_people=named_people)
     format_name, options = _checked(project, level, **choices)
@@ -85,9 +82,10 @@ def request_export(
     named_people: bool = False,
     **choices: Any,
 ) -> Export:
-    """Queue an export for a worker; the job of the export has its state.
+    """Queue an export for a worker.
 
-    Raises the errors of `write_export`, before anything is queued.
+    Raises Invalid for unusable choices. Raises NotAllowed if `by` may not export, or requests names without being an
+    owner.
     """
     _authorise(project, by, named_people=named_people)
     format_name, options = _checked(project, level, **choices)
@@ -103,7 +101,7 @@ def request_export(
 
 @transaction.atomic
 def cancel_export(*, export: Export, by: User | None) -> Export:
-    """Cancel an export; a worker that is writing it deletes its file. Raises Conflict (code `over`) if it has ended."""
+    """Cancel an export. Raises Conflict (code `over`) if it has ended."""
     require(by, export.project, Verb.EXPORT)
     if not cancel(Job.objects.filter(export=export)):
         raise Conflict("This export has ended.", code="over")
@@ -113,10 +111,7 @@ def cancel_export(*, export: Export, by: User | None) -> Export:
 
 
 def perform(claimed: Claimed, lease: Lease) -> None:
-    """Write a requested export; a cancelled export leaves no file.
-
-    Raises StoppedJob if it was cancelled or if another worker has it.
-    """
+    """Write a requested export. Raises StoppedJob if it was cancelled or if another worker has it."""
     export = claimed.job.export
     try:
         _write(export, claimed, lease)
@@ -162,11 +157,10 @@ def forget_file(export: Export) -> None:
 
 
 def open_export(export: Export, *, by: User | None) -> tuple[File[bytes], str]:
-    """Open the file of a finished export; only owners may open an export with names. Return the stream and its name.
+    """Open the file of a finished export. Return the stream, which the caller must close, and the file's name.
 
-    The caller must close the stream. The path depends only on the row's public id and never on imported data. Raises
-    NotFound (code `gone`) if the file was removed, Conflict (code `unfinished`, or `over` if the export failed or was
-    cancelled). Raises NotAllowed for the same reasons as `write_export`.
+    Raises NotFound (code `gone`) if the file was removed, and Conflict (code `unfinished`, or `over` if the export
+    failed or was cancelled). Raises NotAllowed for the same reasons as `write_export`.
     """
     _authorise(export.project, by, named_people=export.named_people)
     manifest_of(export)
@@ -178,13 +172,13 @@ def open_export(export: Export, *, by: User | None) -> tuple[File[bytes], str]:
 
 
 def remove_file(export: Export) -> None:
-    """Delete the file of a finished export; its row and manifest stay. A second call has no effect."""
+    """Delete the stored file of an export; its row and manifest stay."""
     forget_file(export)
     Export.objects.filter(pk=export.pk).update(path="")
 
 
 def manifest_of(export: Export) -> Manifest:
-    """Return the manifest of a finished export. Raises the Conflict of `open_export`."""
+    """Return the manifest of a finished export. Raises Conflict (code `unfinished` or `over`) for other exports."""
     state, made = export.job.state, export.manifest
     if state in OPEN:
         raise Conflict("This export is still being written. Try again in a moment.", code="unfinished")
@@ -209,7 +203,6 @@ def _checked(
     margin: float = MARGIN,
     key: str = "",
 ) -> tuple[str, dict[str, Any]]:
-    """Return the format and the options of the level. Raises Invalid if the level lacks the format."""
     if level not in LEVEL_NAMES:
         raise Invalid(f"There is no level {level!r}. Take one of {', '.join(LEVEL_NAMES)}.", field="level")
     names = ("jsonl",) if level == NESTED else FORMAT_NAMES
@@ -230,5 +223,4 @@ def _file_of(export: Export) -> PurePosixPath:
 
 
 def _summary(manifest: Manifest) -> dict[str, object]:
-    """Return the part of a manifest that is stored with the event."""
     return {name: manifest[name] for name in ("level", "format", "people", "file", "rows", "sha256")}

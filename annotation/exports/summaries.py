@@ -1,4 +1,4 @@
-"""The summaries of a project in the order of every export, and the level `scores`."""
+"""Summaries of a project for exports, and the level `scores`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 SUMMARIES_AT_ONCE = 500
-"""Summaries per batch; each batch takes a fixed number of queries."""
+"""Summaries per batch."""
 _ROWS_AT_ONCE = 2000
 
 
@@ -30,7 +30,7 @@ class SummaryHead(NamedTuple):
     target_words: int | None
 
     def head(self, project: Project) -> TableRow:
-        """Return the first four columns, which all rows of the summary share."""
+        """Return the first four columns of the summary's rows."""
         return (project.slug, self.document_id, self.system, self.target_words)
 
 
@@ -42,7 +42,7 @@ def ordered_summaries(project: Project) -> QuerySet[Summary]:
 
 
 def summary_batches(project: Project) -> Iterator[list[SummaryHead]]:
-    """Yield the summaries in batches, from one query."""
+    """Yield the summaries of a project in batches."""
     rows = ordered_summaries(project).values_list(
         "pk", "document_set__external_id", "system__name", "target_words"
     )
@@ -52,7 +52,6 @@ def summary_batches(project: Project) -> Iterator[list[SummaryHead]]:
 
 
 def _scores(project: Project, people: People) -> Iterator[TableRow]:
-    """Yield a row per summary; without a score, the columns are empty."""
     columns = ("summary_words", *SCORES, "passed", "claims", "claims_unscored", "flags")
     values = ordered_summaries(project).values_list(
         "pk",

@@ -1,4 +1,4 @@
-"""Level `units`: one row per comparison and unit of its reference, or per claim that replaces a unit."""
+"""Level `units`: scored units of references, and claims instead of units."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _Passage(NamedTuple):
-    """A unit; if it has a `claim_id`, it is a claim that replaces a unit."""
+    """A unit, or a claim with its `claim_id`."""
 
     number: int
     claim_id: str | None
@@ -25,7 +25,6 @@ class _Passage(NamedTuple):
 
 
 def _rows(project: Project, people: People) -> Iterator[TableRow]:
-    """Yield the units of each comparison in order; if there is no reference, the claims of the documents."""
     rules = score_rules(project)
     for batch in summary_batches(project):
         summary_ids = [summary.pk for summary in batch]
@@ -39,7 +38,7 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
             record, head = records[summary.pk], summary.head(project)
             compared = record.value.comparisons
             given = {(each.comparison_id, unit.unit_id): unit for each in compared for unit in each.units}
-            # The sort is stable, so references without a name stay in the order of their rows.
+            # The sort is stable, so references without a name keep their order.
             for scored in sorted(
                 score(record.value, rules).comparisons,
                 key=lambda each: references.get(each.comparison_id, ""),
@@ -59,7 +58,6 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
 
 
 def _passages(reference_ids: set[int], document_set_ids: set[int]) -> dict[str, _Passage]:
-    """Load number and text of the units and claims of references, and of claims of documents, by public id."""
     texts = dict(Summary.objects.filter(pk__in=reference_ids).values_list("pk", "text"))
     units = Unit.objects.filter(summary_id__in=reference_ids)
     passages = {
@@ -68,7 +66,7 @@ def _passages(reference_ids: set[int], document_set_ids: set[int]) -> dict[str, 
             "public_id", "summary__pk", "position", "start", "end"
         )
     }
-    # Use two queries, because one query with both conditions would scan all claims.
+    # Use two queries, because one with OR may scan all claims.
     active = Claim.objects.filter(claim_set__is_active=True)
     for claims in (
         active.filter(claim_set__summary_id__in=reference_ids),

@@ -62,10 +62,10 @@ def write_file(
     options: Mapping[str, Any] = MappingProxyType({}),
     step: Step = lambda rows: None,
 ) -> Manifest:
-    """Write the file and return its manifest. Equal data give equal bytes.
+    """Write the file and return its manifest.
 
     `plain` leaves texts of a CSV unchanged, even if a spreadsheet would run them as formulas. `options` are those of
-    the level. `step` is called every 100 rows. The memory that is needed does not grow with the number of rows.
+    the level. `step` is called while rows are written.
     """
     with snapshot():
         made = about(project=project, people=people, level=level, format_name=format_name, plain=plain)
@@ -106,7 +106,6 @@ def _stepped(rows: Iterable[TableRow], step: Step) -> Iterator[TableRow]:
 def _write_bundle(
     made: Manifest, write_level: Callable[[str, BinaryIO], Manifest], stream: BinaryIO, *, beside: Path
 ) -> list[Manifest]:
-    """Write every table and a common manifest into a zip. Return the manifests of the tables."""
     members: list[Manifest] = []
     # Write temporary files beside the target, because a bundle may be larger than the memory.
     with (
@@ -130,7 +129,7 @@ def _write_bundle(
 
 
 def _timeless(name: str) -> zipfile.ZipInfo:
-    """Return a compressed member without a time stamp, so that equal data give equal bytes."""
+    """Return a compressed member with the same time stamp in every export."""
     member = zipfile.ZipInfo(name)
     member.compress_type = zipfile.ZIP_DEFLATED
     return member
@@ -144,7 +143,7 @@ def _fingerprint(path: Path) -> Manifest:
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Read one snapshot of the database within the with block, without locks that writers would wait for.
+    """Read one snapshot of the database within the with block.
 
     If the caller has a transaction, its isolation level applies.
     """
@@ -161,7 +160,7 @@ def snapshot() -> Iterator[None]:
 
 @contextmanager
 def _deferred() -> Iterator[None]:
-    """Open transactions for reading. Django opens them for writing on SQLite, which locks others out."""
+    """Read in a transaction without a lock for writing."""
     with connection.cursor() as cursor:
         cursor.execute("BEGIN DEFERRED")
         try:
@@ -173,8 +172,7 @@ def _deferred() -> Iterator[None]:
 def about(*, project: Project, people: People, level: str, format_name: str, plain: bool = False) -> Manifest:
     """Build the part of the manifest that describes the whole export.
 
-    `signature` identifies the current rules, and `score_signatures` identify the rules of the stored scores. The two
-    differ only while a project is being rescored.
+    `signature` identifies the current rules, and `score_signatures` identify the rules of the stored scores.
     """
     rules = score_rules(project)
     made: Manifest = {
@@ -221,7 +219,6 @@ def _score_signatures(project: Project) -> list[str]:
 
 
 def _judging(project: Project) -> list[Manifest]:
-    """Return runs, calls, tokens and cost of each judge in the project."""
     runs = Run.objects.filter(project=project).order_by("judge__name").values_list("judge__name")
     made: list[Manifest] = []
     for judge, count, cost in runs.annotate(runs=Count("pk"), paid=Sum("cost")):
@@ -232,7 +229,6 @@ def _judging(project: Project) -> list[Manifest]:
 
 
 def _deciding_judge(project: Project) -> Manifest | None:
-    """Return the deciding judge. The signatures of its verdicts name its model and the version of its prompt."""
     judge = project.deciding_judge
     if judge is None:
         return None

@@ -1,4 +1,4 @@
-"""Imports in the API: files, and pushed rows."""
+"""Imports in the API."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Uploaded(ImportChoices):
 
 
 class Inline(ImportChoices):
-    """Small text files in the JSON body."""
+    """Text files in the JSON body."""
 
     files = serializers.ListField(child=NamedText(), min_length=1, max_length=MOST_FILES)
 
@@ -103,7 +103,7 @@ _PROPERTIES = {name: {"type": held["kind"], "description": held["help"]} for nam
 
 @extend_schema_field({"type": "array", "items": {"type": "object", "properties": _PROPERTIES}})
 class PushRows(RowsField):
-    """Rows as they were pushed; the import checks them, so that each problem names its row and field."""
+    """Rows as they were pushed."""
 
 
 class Push(serializers.Serializer[Any]):
@@ -117,7 +117,7 @@ ImportRow = shape_of(IMPORTS, "ImportRow")
 
 
 class ImportDetail(ImportRow):  # type: ignore[misc,valid-type]
-    """An import with its report or its problems. `error` is the refusal."""
+    """An import with its report and its problems."""
 
     url = serializers.SerializerMethodField(
         help_text="Poll this address until the state is done, failed or cancelled."
@@ -160,10 +160,9 @@ class Imports(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Import files into a project.
 
-        Needs the verb "import". Send one CSV, JSON, JSONL or Parquet file with a row per summary, or any number of
-        SEE HTML and DUCView files. The format is recognised. A problem in one row refuses the whole import, unless
-        `skip_invalid` is set. A worker imports large files (202): poll the `url` of the reply until the import has
-        ended. Refused and checked files stay for a day on the page *Import* of the person who sent them.
+        Needs the verb "import". Send one CSV, JSON, JSONL or Parquet file of rows, or SEE HTML and DUCView files. With
+        a problem in a row, nothing is imported, unless `skip_invalid` is set. A worker imports large files (202): poll
+        the `url` of the reply until the import has ended.
         """
         project = self.enter(Verb.IMPORT)
         is_inline = request.content_type.startswith("application/json")
@@ -194,13 +193,10 @@ class Pushes(ApiView):
 
     @operation("push_summaries", request=Push, responses=PushReport)
     def post(self, request: Request, slug: str) -> Response:
-        """Push one or more summaries.
+        """Push summaries and references.
 
-        Needs the verb "import". Document, system, target length and reference identify a row. Pushing a row again
-        changes nothing, so repeat a push that got no answer. Each push divides texts into units, adds comparisons and
-        updates scores. A summary whose row names a `reference_id` is compared with that reference. Any other summary
-        is compared with all references of its document set, including later ones. A problem refuses all rows, unless
-        `skip_invalid` is set.
+        Needs the verb "import". Document, system, target length and reference identify a row. If a push got no answer,
+        repeat it. With a problem in a row, nothing is imported, unless `skip_invalid` is set.
         """
         project = self.enter(Verb.IMPORT)
         asked = self.body(Push)
@@ -217,13 +213,12 @@ class OneImport(ApiView):
 
     @operation("get_import", responses=ImportDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show the progress and the result of an import."""
+        """Show an import."""
         project = self.enter(Verb.IMPORT)
         return Response(ImportDetail(only(imports_of(project, self.person), public_id, "import")).data)
 
 
 def _worded(refusal: ImportRefused) -> ImportRefused:
-    """Add the proposed `mapping` to the message of the refusal."""
     worded = copy(refusal)
     worded.message = " ".join((refusal.message, *way_out(refusal.problems, WORDS)))
     return worded

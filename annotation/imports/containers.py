@@ -1,4 +1,4 @@
-"""Read CSV, JSON, JSONL and Parquet files into records with the names that the file uses."""
+"""Read CSV, JSON, JSONL and Parquet files into records."""
 
 from __future__ import annotations
 
@@ -20,20 +20,18 @@ from annotation.imports.row import Mark, NotJson, load_json
 
 HEAD_BYTES = 65_536
 MAX_LINE_BYTES = 64 * 1024 * 1024
-"""The longest line that is read, so that no file fills the memory."""
 PARQUET_ROWS_AT_ONCE = 256
 MOST_PARQUET_ROWS = 1_000_000
 MOST_PARQUET_BYTES = 2 * 1024**3
 MOST_COLUMNS = 2_000
-"""The largest number of columns. A million columns would block a web process."""
 
 LONGEST_NAME = 200
-"""The longest name of a column. A longer cell of a header is a text, unless it begins with `[` as in promptfoo."""
+"""The longest cell of a header, unless it begins with `[` as in promptfoo."""
 _SENTENCE = re.compile(r"\w\S*(\s+[^\s?]+){2,}[.!…][\"'”’]?|.+[。！]|\w\S*(\s+[^\s?]+){9,}")
-"""Three words and a full stop, or ten words, without a question mark: names have fewer, questions may be names."""
+"""Cells of a header that look like sentences."""
 
 _JSON = re.compile(r'".*"|\{.*\}|\[.*\]|null|NaN|true|false|-?[0-9.]+(?:[eE][+-]?[0-9]+)?', re.DOTALL)
-"""A cell that is JSON."""
+"""A cell that looks like JSON."""
 _MARK = b"\xef\xbb\xbf"
 _UTF_16 = "is UTF-16, not UTF-8. Save it as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8"
 _FOREIGN = {
@@ -90,10 +88,9 @@ NAMED = {
 
 @dataclass(slots=True)
 class Said:
-    """People's answers about a summary that are not in columns of its record.
+    """People's answers about a summary, as a tool stores them.
 
-    `ratings` are (criterion, rater, value); `claims` are (sentence, votes by rater, reason). `remarks` name what the
-    import omits.
+    `ratings` are (criterion, rater, value); `claims` are (sentence, votes by rater, reason).
     """
 
     ratings: list[tuple[str, str, object]] = field(default_factory=list)
@@ -104,7 +101,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A row: its line from 1, its values by the file's names, and people's answers."""
+    """A row: its place from 1, its values by name, and people's answers."""
 
     line: int
     values: Mapping[str, Any]
@@ -113,11 +110,10 @@ class Record:
 
 @dataclass(slots=True)
 class Table:
-    """The records of a file. They can be read only once; reading them adds to `problems`.
+    """The records of a file, which can be read only once; reading them may add problems and remarks.
 
-    `columns` are the names in a header, then paths into the values of the first records. `first` are the first 100
-    records, which `records` yields again. `remarks` say how the file was read. `tool` is the tool that wrote the file;
-    it may be empty.
+    `first` are up to 100 records, which `records` yields, too. `tool` is the title of the tool that wrote the file; it
+    may be empty.
     """
 
     format: Format
@@ -134,21 +130,20 @@ class Table:
 
     @property
     def is_nested(self) -> bool:
-        """True if the first record has a list of systems. The columns of such a file cannot be chosen."""
+        """True if the file may nest and its first record has a list `systems`."""
         return self.may_nest and bool(self.first) and isinstance(self.first[0].values.get("systems"), list)
 
     @property
     def is_judged(self) -> bool:
-        """True if the tool stores people's answers outside of the columns."""
+        """True if one of the first records has answers in `said`."""
         return any(one.said.ratings or one.said.marks or one.said.claims for one in self.first)
 
 
 def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
-    """Open a file of rows; its content decides its format.
+    """Open a file of rows.
 
-    If `encoding` is empty, text is read as UTF-8. It is read as Windows-1252 if at least two lines are not ASCII and
-    none of the first 20 of these is UTF-8. Raises ImportRefused if the file is empty, cannot be opened, has a format
-    that is not read, or has a broken header.
+    Without an `encoding`, text is read as UTF-8, or as Windows-1252 if it does not look like UTF-8. Raises
+    ImportRefused for a file that cannot be read.
     """
     table = Table(recognise(path, name=name))
     if table.format is Format.PARQUET:
@@ -173,10 +168,8 @@ def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
 
 
 def recognise(path: Path, *, name: str) -> Format:
-    """Recognise the format of a file from its content, and from its name if the content fits several formats.
-
-    Content that fits no other format is CSV. Raises ImportRefused for an empty or unreadable file, a web page, an
-    unsupported format, and another format under a name of Parquet.
+    """Recognise the format of a file from its content and its name. Raises ImportRefused for a file that cannot be
+    read.
     """
     head = head_of(path, name)
     named = NAMED.get(Path(name).suffix.lower())
@@ -193,10 +186,10 @@ def recognise(path: Path, *, name: str) -> Format:
         return Format.JSON_LIST
     if named is Format.PARQUET and not start.startswith(b"{"):
         raise unreadable(f"{name} is named like Parquet but is not: it does not begin with PAR1.")
-    # The first line of a JSONL file may be broken, so trust the file's name; reading the line then adds a problem.
+    # Trust a name of JSON, because the first line may be broken.
     if not start.startswith(b"{") and named is not Format.JSONL:
         return Format.CSV
-    # A value over several lines, or a single line in a file named .json, is one value.
+    # A first line that ends open, or a single line in a file named .json, is one value.
     lines = _byte_lines(path)
     first = next(filter(None, map(bytes.strip, lines)), b"")
     ends_soon = Path(name).suffix.lower() == ".json" and not any(map(bytes.strip, lines))
@@ -204,7 +197,7 @@ def recognise(path: Path, *, name: str) -> Format:
 
 
 def head_of(path: Path, name: str) -> bytes:
-    """Return the first bytes of a file. Raises ImportRefused if it is empty or cannot be opened."""
+    """Return the first bytes of a file. Raises ImportRefused if they are blank or cannot be read."""
     try:
         with path.open("rb") as stream:
             head = stream.read(HEAD_BYTES)
@@ -216,7 +209,7 @@ def head_of(path: Path, name: str) -> bytes:
 
 
 def as_text(data: bytes) -> tuple[str, bool]:
-    """Decode a small file, as UTF-8 or else as Windows-1252 or Latin-1. The flag is True for UTF-8."""
+    """Decode bytes as UTF-8, or else as Windows-1252 or Latin-1. The flag is True for UTF-8."""
     data = data.removeprefix(_MARK)
     for encoding in ("utf-8", "cp1252"):
         with suppress(UnicodeDecodeError):
@@ -230,16 +223,12 @@ def _byte_lines(path: Path) -> Iterator[bytes]:
 
 
 def _is_of_one_byte(path: Path) -> bool:
-    """Return True if at least two lines are not ASCII and none of the first 20 of them is UTF-8."""
     found = list(islice((line for line in _byte_lines(path) if not line.isascii()), 20))
     return len(found) > 1 and not any(as_text(line)[1] for line in found)
 
 
 def _lines(path: Path, encoding: str) -> Iterator[str]:
-    """Yield the lines of a file. Invalid bytes become lone surrogates, which `row` refuses.
-
-    Only a line feed ends a line, because JSON strings may contain every other separator.
-    """
+    """Yield the lines of a file. Only a line feed ends a line. Invalid bytes become lone surrogates."""
     with path.open(encoding=encoding, errors="surrogateescape", newline="\n") as stream:
         for number in count(1):
             line = stream.readline(MAX_LINE_BYTES + 1)
@@ -261,7 +250,6 @@ def _of_lines(path: Path, problems: Findings, encoding: str) -> Iterator[tuple[i
 
 
 def _listed(path: Path, name: str, encoding: str) -> Iterator[tuple[int, object]]:
-    """Yield the rows of a file that is a single JSON value, with their numbers from 1."""
     if path.stat().st_size > MAX_LINE_BYTES:
         told = f"{name} is one JSON value of more than {MAX_LINE_BYTES // 1024**2} MB."
         raise unreadable(f"{told} Write one object a line instead (JSONL), as jq -c '.[]' does.")
@@ -273,10 +261,6 @@ def _listed(path: Path, name: str, encoding: str) -> Iterator[tuple[int, object]
 
 
 def _items(value: object) -> Iterable[object]:
-    """Return the rows of a JSON value: the items of a list, a list within an object, pandas columns, or rows by id.
-
-    Any other object is a single row; a text, a number and null have no rows.
-    """
     if not isinstance(value, dict):
         return value if isinstance(value, list) else []
     if {"columns", "data"} <= value.keys():
@@ -297,7 +281,7 @@ def _items(value: object) -> Iterable[object]:
     if all("0" in part for part in parts):
         return [{name: column.get(row) for name, column in value.items()} for row in parts[0]]
     # The values of an object are rows by id if enough of them have equal names and no key names a field. A single value
-    # must itself name two fields.
+    # must have at least two names of fields.
     few = parts[:50]
     is_alike = len(set(map(frozenset, few))) <= (len(few) + 1) // 2
     is_rows = is_alike and (len(parts) > 1 or sum(map(is_field, parts[0])) > 1)
@@ -322,13 +306,12 @@ def _require_few(columns: int, *, line: int | None = None) -> None:
 
 
 def _named_delimiter(line: str) -> str:
-    """Return the separator that a line such as `sep=;` names for Excel; "" for another line."""
+    """Return the separator of a line such as `sep=;`, which Excel reads."""
     named = line.strip("\r\n").removeprefix('"').removesuffix('"')
     return named[4:] if named[:4].casefold() == "sep=" and named[4:] in _DELIMITERS else ""
 
 
 def _delimiter(path: Path, encoding: str) -> str:
-    """Return the separator that the first line names, otherwise the separator that gives the most columns."""
     first = next((line for line in _lines(path, encoding) if line.strip(" \r\n,;\t")), "")
     columns = {}
     for delimiter in _DELIMITERS:
@@ -338,11 +321,7 @@ def _delimiter(path: Path, encoding: str) -> str:
 
 
 def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Iterator[Record]:
-    """Yield the header as a record, then the rows. Missing cells at the end of a row are null.
-
-    Raises ImportRefused at an unclosed quote, because everything after it is doubtful. If every cell of the first row
-    is JSON and one is a JSON string, as in files of Langfuse, JSON strings are decoded. Then null is an empty cell.
-    """
+    """Yield the header as a record, then the rows."""
     # Raise the limit: by default, the module refuses cells of more than 131,072 characters.
     csv.field_size_limit(MAX_LINE_BYTES)
     reader = csv.reader(_lines(path, encoding), delimiter=delimiter, strict=True)
@@ -353,7 +332,7 @@ def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Ite
     try:
         for cells in reader:
             place, line = line, reader.line_num + 1
-            # Skip rows of mere separators, which Excel writes for emptied cells, and ruled lines.
+            # Skip rows without letters and digits, such as ruled lines.
             is_named = place == 1 and _named_delimiter(delimiter.join(cells))
             if is_named or not any(map(str.isalnum, chain(*cells))):
                 continue
@@ -396,7 +375,6 @@ def _broken_csv(error: csv.Error) -> str:
 
 
 def _header(cells: list[str], line: int | None = None) -> tuple[str, ...]:
-    """Name the columns; if a name is repeated and is not a required field, it gets a number."""
     _require_few(len(cells), line=line)
     is_named = any(map(is_field, cells))
     texts = [cell.strip() for cell in cells if not cell.startswith("[")]
@@ -430,7 +408,7 @@ def _parquet(path: Path, table: Table, name: str) -> Table:
         row = size = 0
         try:
             for batch in source.iter_batches(batch_size=PARQUET_ROWS_AT_ONCE):
-                # Count again while reading, because the declared size may be wrong.
+                # Count while reading, because the declared numbers may be wrong.
                 size += batch.nbytes
                 _require_bounded(name, row + batch.num_rows, size)
                 for values in batch.rename_columns(names).to_pylist():
@@ -462,7 +440,7 @@ def _require_bounded(name: str, rows: int, size: int) -> None:
 def parquet_bytes(path: Path) -> int:
     """Return the unpacked size that a Parquet file declares, but at least 100 bytes a row.
 
-    Returns 0 for a damaged file and for another format.
+    Returns 0 if the file's metadata cannot be read.
     """
     from pyarrow import ArrowException, parquet  # noqa: PLC0415
 

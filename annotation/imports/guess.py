@@ -1,4 +1,4 @@
-"""Guess the field of each column from names and the first rows."""
+"""Guess the columns of fields from names and the first rows."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ _WRAPPERS = frozenset({"item", "sample", "fields", "data", "row", "record", "exa
 """Columns in which tools nest the columns of a row."""
 _TEXT_NAMES = ("sentence", "content", "text")
 _PIECES = ("text", "sentences", "sents", "lines", "turns", "utterances", "paragraphs")
-"""Ends of names of columns that hold the sentences of one text."""
+"""Ends of names of columns whose list is a single text."""
 _OF_JUDGES = {"DeepEval", "LangSmith", "Langfuse", "Promptfoo"}
 """Tools whose figures come from a judge and not from people."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A layout for all fields of a file.
+    """A guessed layout of a file.
 
-    - `title`: the name of a known layout.
-    - `is_own`: True if the columns have Coverdict's own names.
-    - `notes`: explain choices that do not follow from names alone.
-    - `objections`: contradict the layout, so that it is shown but not used.
-    - `has_texts`: True if it has summaries, and documents, references or people's answers.
+    - `title`: the title of the known layout or tool; it may be empty
+    - `notes`: choices that a person should check
+    - `objections`: reasons not to use the layout
+    - `is_own`: True if the required fields have columns of the same names
+    - `has_texts`: True if it has summaries, and documents, references or people's answers
     """
 
     layout: Layout
@@ -73,12 +73,12 @@ class Guess:
 
     @property
     def is_sure(self) -> bool:
-        """True if the layout can be used without asking a person: it has texts, no notes and no objections."""
+        """True if the layout can be used without asking a person."""
         return self.is_own or (self.has_texts and not self.notes and not self.objections)
 
 
 def look_at(file: NamedFile, encoding: str = "") -> Table:
-    """Open a file of rows, and read its first records. Raises the errors of `open_table`."""
+    """Open a file of rows, and read its first records. Raises ImportRefused for a file that cannot be read."""
     table = open_table(file.path, name=file.name, encoding=encoding)
     table.tool, records = laid_flat(table)
     table.first = tuple(islice(records, ROWS_LOOKED_AT))
@@ -91,9 +91,9 @@ def look_at(file: NamedFile, encoding: str = "") -> Table:
 
 
 def look_at_files(files: Sequence[NamedFile], encoding: str = "") -> Table | None:
-    """Open a file of rows with `look_at`; None for files of DUC and TAC.
+    """Open a file of rows; return None if one of the files is of DUC or TAC.
 
-    Raises ImportRefused if there is no file, and for several files of which none is of DUC or TAC.
+    Raises ImportRefused without files, for several files of rows, and for files that cannot be read.
     """
     if not files:
         raise unreadable("There is no file to import.")
@@ -108,14 +108,10 @@ def look_at_files(files: Sequence[NamedFile], encoding: str = "") -> Table | Non
 
 
 def guess(table: Table, *, preset: str = AUTO, given: Mapping[str, tuple[str, ...]] | None = None) -> Guess:
-    """Guess the layout. Columns with Coverdict's own names for all required fields are used if `preset` is "auto".
-
-    `given` fixes the columns of some fields; a field that no column fits stays unmapped. Any `preset` other than
-    "auto" is used without trying to recognise a layout.
-    """
+    """Guess the layout of a file. `given` has the columns of fields that are known already."""
     mapping = {name: columns for name, columns in (given or {}).items() if name in FLAT_FIELDS}
     is_own = preset == AUTO and {*FLAT_REQUIRED} <= {*table.columns}
-    # A table may name a path, such as `inputs.article`; then `inputs` counts as a column, too.
+    # A table may name a path, such as `inputs.article`; then `inputs` may count as a column, too.
     spelled = [root(column) for column in table.columns if plain(root(column)) in _OBJECTS and not is_own]
     columns = tuple(dict.fromkeys((*table.columns, *spelled)))
     there = {plain(column) for column in columns}
@@ -209,10 +205,7 @@ class _Guesser:
                 self._assign("rater")
 
     def _holds_ratings(self, column: str) -> bool:
-        """Return True if a column has people's ratings of common criteria: each value is a whole number, yes or no.
-
-        Values of at most 1 of which one has a decimal point, such as 1.0, come from a metric and are no ratings.
-        """
+        """Values up to 1 of which one has a decimal point, such as 1.0, come from a metric."""
         cells = (record.values.get(column) for record in self.table.first)
         given = [each for cell in cells for each in ratings_in(column, cell, "") if not is_no_rating(each[2])]
         numbers = [rating_value(value) for *_, value in given]
@@ -223,7 +216,6 @@ class _Guesser:
         return not is_of_metric and all(number is not None and number.is_integer() for number in numbers)
 
     def _find_numbered(self, name: str) -> None:
-        """Assign columns of one text each, such as `references.0` and `references.1`, in the order of their numbers."""
         named = [(indexed(column), column) for column in self.columns]
         found = sorted(
             (int(parts[1]), column)
@@ -266,7 +258,7 @@ class _Guesser:
         chosen = next(iter(fitting), "")
         if column := self._text_in(name, chosen) if chosen and name in _TEXTS else chosen:
             self.mapping[name] = (column,)
-        # Add a note on other columns that fit, except columns whose name also fits the document, such as `text`.
+        # Add a note on other columns that may be the field.
         rivals = [column for column in fitting[1:] if root(column) != root(chosen) and column in self._tops()]
         rivals = [each for each in rivals if plain(each) not in GENERAL["document"]]
         rivals = [each for each in rivals if name == "reference" or plain(each) != "summary"]
@@ -274,10 +266,6 @@ class _Guesser:
             self.notes.append(f"`{chosen}` is read as the {name}; {_listed(rivals)} could be it, too.")
 
     def _likely_references(self, systems: Sequence[str]) -> list[str]:
-        """Return the columns of texts whose names sound like references.
-
-        Among columns of systems, these are all such columns; beside a summary, only the likeliest one.
-        """
         if self.preset is PRESETS[WIDE] or not (systems or "summary" in self.mapping):
             return []
         texts = systems or [each for each in self._rest() if not plain(each).endswith(tuple(ASIDE))]
@@ -289,13 +277,12 @@ class _Guesser:
         return [column for column in self.columns if not self._is_inside(column)]
 
     def _named(self, wanted: str) -> list[str]:
-        """Return the columns with this name; paths into other columns come last."""
         fitting = [column for column in self._tops() if _known_as(column) == wanted]
         inside = (column for column in self.columns if self._is_inside(column))
         return fitting + [column for column in inside if last(column) == wanted]
 
     def _fits(self, name: str, column: str) -> bool:
-        # A path into a column may hold a system or language but no text, unless the column only wraps a row.
+        # Without a wrapper, only a system or a language may lie inside a column.
         is_wrapped = plain(root(column)) in _WRAPPERS
         is_hidden = self._is_inside(column) and not is_wrapped and name not in {"system", "language"}
         if is_hidden or any(column in columns for columns in self.mapping.values()):
@@ -310,7 +297,6 @@ class _Guesser:
         return name not in _FITTING or all(map(_FITTING[name], values))
 
     def _names_systems(self, column: str) -> bool:
-        """Return True if the values are names and not prompts."""
         values = self._values(column)
         texts = [value for value in values if isinstance(value, str)]
         are_prompts = all(len(text.split()) > 5 and text.rstrip()[-1:] in ".:!?}" for text in texts)
@@ -323,13 +309,10 @@ class _Guesser:
         return column != root(column) and (not is_header or plain(root(column)) in _OBJECTS)
 
     def _is_of_documents(self, column: str) -> bool:
-        """Return True if ids and documents (or references) match one to one in the first rows.
-
-        Also True without a known column of documents or references. Otherwise the method adds a note.
-        """
+        """Adds a note if it returns False."""
         document = self._one("document") or self._one("reference")
         rows = [record.values for record in self.table.first] if document else []
-        # Ignore rows without a document, because they are invalid.
+        # Ignore rows without this text.
         pairs = {(str(pick(row, column)), str(text)) for row in rows if (text := pick(row, document))}
         if len(pairs) == len({one for one, _ in pairs}) == len({text for _, text in pairs}):
             return True
@@ -337,10 +320,7 @@ class _Guesser:
         return False
 
     def _text_in(self, name: str, column: str) -> str:
-        """Return the column, or a path into it if it holds objects or lists; "" if no path leads to the summary.
-
-        The path leads to the likeliest text of an object, or to all sentences of a list of sentences.
-        """
+        """Return the column or a path into it; "" if several texts in it may be the summary."""
         value = next(iter(map(opened, self._values(column))), None)
         if name != "reference" and isinstance(value, list) and f"{column}[]" in self.columns:
             return f"{column}[]" if plain(column).endswith(_PIECES) else column
@@ -362,11 +342,7 @@ class _Guesser:
         return chosen
 
     def _systems(self) -> list[str]:
-        """Return the columns that may each hold one system's summaries; none if a column is known to hold summaries.
-
-        A column `summary` becomes the reference if several other columns hold texts and none is the reference or the
-        system.
-        """
+        """May move the column `summary` to the reference."""
         summary, rest = self._one("summary"), self._rest()
         is_alone = not {"reference", "system"} & self.mapping.keys()
         if plain(summary) == "summary" and is_alone and len(rest) > 1:
@@ -375,7 +351,6 @@ class _Guesser:
         return [] if summary else rest
 
     def _rest(self) -> list[str]:
-        """Return columns of texts that are no field, remark or rating."""
         tops = (column for column in self._tops() if column not in self._used() and not _is_aside(column))
         return [column for column in tops if self._is_text(column)]
 
@@ -397,12 +372,10 @@ _FITTING: Mapping[str, Callable[[Any], object]] = {
 
 
 def _known_as(column: str) -> str:
-    """Return the name of a column without a wrapper: `data.article` becomes `article`."""
     return last(column) if column != root(column) and plain(root(column)) in _WRAPPERS else plain(column)
 
 
 def _is_aside(column: str) -> bool:
-    """Return True for the name of a remark, and for a name that ends like a rating's, such as `gpt_rating`."""
     name = plain(column).rstrip("0123456789")
     return name in ASIDE or name.endswith(("rating", "score"))
 
@@ -413,7 +386,6 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _is_tag(value: object) -> bool:
-    """Return True if a value is a number or a single word without an end mark, such as a label or a corpus name."""
     if isinstance(value, bool | int | float):
         return True
     is_word = isinstance(value, str) and has_word_breaks(value) and len(value.split()) == 1

@@ -1,4 +1,4 @@
-"""Layouts of files of rows: the column of each field, presets, and paths into values."""
+"""Layouts of files of rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SEVERAL_COLUMNS = ("document", "summary", "reference", "rating")
 """Fields that may have several columns."""
 
 Names = Mapping[str, tuple[str, ...]]
-"""The usual names of the column of each field, as `plain` returns them, the surest first."""
+"""Names of the columns of each field, the surest first."""
 
 _DATA = ConfigParser()
 _DATA.read_string(Path(__file__).with_name("columns.ini").read_text(encoding="utf-8"))
@@ -35,9 +35,9 @@ FLAT_FIELDS = tuple(FIELDS)
 FLAT_REQUIRED, FLAT_OPTIONAL = FLAT_FIELDS[:4], FLAT_FIELDS[4:]
 GENERAL: Names = {name: tuple(held["names"].split()) for name, held in FIELDS.items()}
 CRITERIA = frozenset(_DATA["criteria"]["names"].split())
-"""Common names of criteria, as `plain` returns them."""
+"""Common names of criteria."""
 ASIDE = frozenset(_DATA["aside"]["names"].split())
-"""Names of columns with remarks, which never hold summaries."""
+"""Names of columns with remarks."""
 AUTO, WIDE = "auto", "wide"
 
 
@@ -59,16 +59,16 @@ PRESETS: Mapping[str, Preset] = {
     for section, held in _DATA.items()
     if section.startswith("preset ")
 }
-"""The known layouts by name. The first one whose identifying columns are all in the file is used."""
+"""The known layouts by name."""
 
 
 def plain(name: str) -> str:
-    """Return a column's name in lower case, without spaces, dashes, underscores, question marks and `[]` at its end."""
+    """Normalise the name of a column: `Doc_ID` becomes `docid`."""
     return re.sub(r"[\s_?\-]+|\[\]$", "", name).casefold()
 
 
 def is_field(name: str) -> bool:
-    """Return True for the name of a field, a usual name of its column, or the usual name of a row's object."""
+    """Return True if the name is usual for a field or for an object with fields."""
     own = (*FLAT_FIELDS, *NESTED_FIELDS, "data", "item", "sample", "row", "record", "example", "fields")
     return name in own or any(plain(name) in names for names in GENERAL.values())
 
@@ -88,8 +88,8 @@ class Layout:
 
     A field that is missing in the mapping uses the column with the field's own name. The exceptions have no column:
     ratings, and all missing fields if the mapping `is_whole`. Several columns for `summary` are one system each;
-    several columns for `reference` are one reference each. `system` and `target` apply to rows without these values.
-    `preset` names a known layout; the mapping takes precedence over it. `encoding` is the encoding of a text file.
+    several columns for `reference` are one reference each. `system` applies if no column names systems, and `target` to
+    rows without a target length. `preset` names a known layout; `encoding` is the encoding of a text file.
     """
 
     mapping: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class Layout:
 
     @property
     def is_of_rows(self) -> bool:
-        """True if the layout makes a choice that only files of rows can use."""
+        """True if the layout names columns, a system, a target length or a preset."""
         return bool(self.mapping or self.system or self.target or self.preset)
 
     def of(self, name: str) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ class Layout:
 def layout_of(
     pairs: Iterable[str] = (), *, preset: str = "", system: str = "", target: str = "", encoding: str = ""
 ) -> Layout:
-    """Parse pairs such as "summary=output" into a layout; the target is a number or "none".
+    """Parse pairs such as "summary=output" into a layout; the target is a number, "none" or empty.
 
     The sides of a pair are swapped if only the right side is the name of a field. Raises Invalid for an unusable value.
     """
@@ -167,7 +167,7 @@ def _target(typed: str) -> int | None:
 
 
 def document_hash(documents: Iterable[str]) -> str:
-    """Make an id from the texts of a document set; equal texts have equal ids."""
+    """Make an id from texts; equal texts have equal ids."""
     whole = sha256()
     for text in documents:
         whole.update(f"{len(text)} {text}".encode("utf-8", "surrogatepass"))
@@ -178,10 +178,10 @@ _STEP = re.compile(r"[^.\[\]]+|\[(?:-?[0-9]{1,6})?\]")
 
 
 def pick(values: Mapping[str, object], path: str) -> object:
-    """Return the value with this name, otherwise the value at the end of the path; None without both.
+    """Return the value with this name or at the end of this path; None if there is none.
 
-    Examples of paths are `input.article`, `messages[-1].content` and `sentences[].text`, which returns a list. Texts
-    along the path that hold JSON are parsed.
+    Examples of paths are `input.article`, `messages[-1].content` and `sentences[].text`. Texts along the path that hold
+    JSON are parsed.
     """
     if path in values or not ("." in path or "[" in path):
         return values.get(path)
@@ -215,10 +215,7 @@ def last(path: str) -> str:
 
 
 def text_paths(values: Mapping[str, object]) -> Iterator[str]:
-    """Yield every name of a record; after each name, yield the paths to texts and lists of texts in its value.
-
-    Values that are nested deeper than `DEEPEST` are ignored.
-    """
+    """Yield the names of a record, each followed by paths to texts inside its value."""
     for name, value in values.items():
         yield name
         yield from _inside(name, opened(value), 1)

@@ -1,4 +1,4 @@
-"""Problems and remarks of an import, each with its place and reason."""
+"""Problems and remarks of an import."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ COMMAND_WORDS = "Name the columns with --map, such as --map {typed}."
 class Problem:
     """A problem in a file.
 
-    - `line`: counted from 1; in Parquet files and pushes it is the row; None if the whole file has the problem.
-    - `column`: empty if the whole line has the problem.
-    - `pair`: a column assignment that may help, such as "system=model".
-    - `times`: the number of lines with this cause.
-    - `lines`: the first three of these lines if there are more than three; otherwise empty.
+    - `line`: the place in the file, counted from 1; None if the problem has no place
+    - `column`: may be empty
+    - `pair`: column assignments that may help, such as "system=model", one per line
+    - `times`: the number of problems that this one stands for
+    - `lines`: the first three lines if it stands for several problems; otherwise empty
     """
 
     line: int | None
@@ -50,7 +50,7 @@ class Problem:
 
     @property
     def advice(self) -> str:
-        """The rest of the reason, which contains the advice."""
+        """The rest of the reason."""
         return self.reason[len(self.what) :].lstrip()
 
     @property
@@ -73,7 +73,7 @@ class Problem:
 
 
 def way_out(problems: Iterable[Problem], words: str) -> list[str]:
-    """Write a sentence about the column assignments that the problems propose; an empty list if they propose none.
+    """Return a sentence with the column assignments of the first problem that proposes some; otherwise an empty list.
 
     `words` is the sentence of a page, command or API, with {typed} or {listed} in place of the assignments.
     """
@@ -86,7 +86,7 @@ def way_out(problems: Iterable[Problem], words: str) -> list[str]:
 class Findings:
     """Problems, or remarks, of a file. All are counted, but only the first 10,000 are kept.
 
-    `bad_lines` is the number of lines with problems.
+    `bad_lines` counts the lines with problems, if the problems are added line by line.
     """
 
     word: str = "line"
@@ -113,12 +113,12 @@ class Findings:
             self.kept.append(found)
 
     def remark(self, reason: str, *, line: int | None = None) -> None:
-        """Add a remark; without a line, it applies to the whole file."""
+        """Add a remark."""
         self.add(line, "", reason)
 
     @property
     def shown(self) -> list[Problem]:
-        """The first 50 problems; if more than three have the same cause, they become one problem."""
+        """Up to 50 problems; problems with the same cause may be merged."""
         found: dict[object, Problem] = {}
         for place, problem in enumerate(self.kept):
             *lines, times = self._lines[problem.cause] if problem.line is not None else [1]
@@ -130,7 +130,7 @@ class Findings:
 
     @property
     def texts(self) -> list[str]:
-        """The first 50 remarks as sentences, without repetitions."""
+        """Up to 50 remarks as sentences, without repetitions."""
         told = dict.fromkeys((each.describe(self.word), bool(each.place)) for each in self.shown)
         return [text[:1].upper() + text[1:] if is_placed else text for text, is_placed in told]
 
@@ -155,6 +155,6 @@ class ImportRefused(Invalid):
 
 
 def unreadable(reason: str, *, line: int | None = None, column: str = "", **others: Any) -> ImportRefused:
-    """Build the refusal of a file that cannot be read at all; `others` are further fields of `Problem`."""
+    """Build a refusal with one problem; `others` are further fields of `Problem`."""
     problem = Problem(line, column, reason, **others)
     return ImportRefused(problem.describe(), problems=[problem])

@@ -28,13 +28,13 @@ _NUMBER = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{1,6})?)(?:\s*[-–—:=(]\s*[^\W\
 Given = tuple[str, str, object]
 """Criterion, rater and value."""
 _UNKNOWN = object()
-"""The value of a rating whose criterion is not known; it is not read, and a remark says so."""
+"""The value of a rating whose criterion is not known."""
 
 
 def rating_value(value: object) -> float | None:
-    """Convert a rating to a number: 0 to 100, or 1 for yes and 0 for no; None for other values.
+    """Convert a rating to a number from 0 to 100; None for other values.
 
-    A decimal comma, and words after the number, as in "4 - good", are read.
+    Yes and true are 1, no and false are 0.
     """
     if isinstance(value, bool | int | float) and 0 <= value <= 100:
         return float(value)
@@ -45,13 +45,12 @@ def rating_value(value: object) -> float | None:
 
 
 def is_no_rating(value: object) -> bool:
-    """Return True for an empty cell and for the marks that tables use for missing values."""
+    """Return True for an empty cell, a usual mark of a missing value, and `_UNKNOWN`."""
     is_mark = isinstance(value, str) and value.strip().casefold() in _NONE
     return value is None or value is _UNKNOWN or is_mark
 
 
 def _criterion_and_rater(column: str) -> tuple[str, str]:
-    """Split a column such as `fluency_2` or `expert 1 coherence` into criterion and rater; the rater may be empty."""
     for pattern in (_RATER_FIRST, _RATER_LAST, _RATER_IN):
         if (found := pattern.fullmatch(column)) and plain(found["what"]) in CRITERIA:
             return (column, "") if _NO_RATER.fullmatch(found["who"]) else (found["what"], found["who"])
@@ -62,11 +61,9 @@ def _criterion_and_rater(column: str) -> tuple[str, str]:
 
 
 def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:
-    """Yield the criterion, rater and value of each rating in a column; `rater` is the rater of the row.
+    """Yield ratings in a value of a column as criterion, rater and value; `rater` is the rater of the row.
 
-    The value is one rating, a list by rater (of values, or of objects by criterion), or an object by rater or by
-    criterion. In such an item, a number under an unknown name is yielded without its value, so that a remark can name
-    it.
+    The value may be missing or unusable.
     """
     criterion, named = _criterion_and_rater(column)
     value = opened(value)
@@ -108,7 +105,7 @@ def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:
 
 
 def read_ratings(given: Iterable[Given]) -> tuple[list[RatingData], list[str]]:
-    """Return the valid ratings, and a remark on each invalid rating. Missing values are ignored."""
+    """Return the usable ratings, and remarks on others."""
     found: list[RatingData] = []
     left: list[str] = []
     for criterion, rater, value in given:

@@ -1,4 +1,4 @@
-"""Read files and pushed rows into typed rows, and note every problem."""
+"""Read files and pushed rows into typed rows."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _KNOWN = {
     "systems": ("system", "summary", "ratings", "claims"),
     "claims": ("claim_text", "weight", "unit", "reference_id", "verdicts", "raw_votes", "reasons"),
 }
-"""The fields that the import reads from a line, a system and a claim."""
+"""The fields of a nested line, a system and a claim."""
 _OF_SEVERAL = {"document", "documents", "articles", "contexts", "retrievedcontexts"}
 """Names of columns whose list is several documents."""
 _NEVER_READ = {
@@ -74,15 +74,15 @@ _LAYOUTS = (
 _LAST = re.compile(r"[\W_]*([0-9]+|(?<=[\W_a-z])[A-Z]|(?<=[\W_])[a-z])$")
 """The letter or number at the end of a name such as `system_a`, `model 2` or `modelB`."""
 _OF_ALL = {"document_id", "system", "rater", "rating"}
-"""Fields that are read only if the first rows have them."""
+"""In JSON, fields that are read only if one of the first rows has them."""
 
 
 @dataclass(slots=True)
 class Progress:
     """Numbers of rows read, of document sets written, and of document sets in all (0 until all rows are read).
 
-    `step` is called every few hundred rows and sets; if it raises an exception, the import ends. `hold` is called at
-    the end of the transaction; if it raises an exception, the import is rolled back.
+    `step` is called during the import, and `hold` at the end of the transaction. An exception from them ends the
+    import.
     """
 
     rows_read: int = 0
@@ -98,9 +98,9 @@ class Progress:
 
 @dataclass(slots=True)
 class FileReading:
-    """The contents and the problems of a file; rows with problems are not in the data set.
+    """The contents and the problems of files; rows with problems are not in the data set.
 
-    `lacks_target` is True if neither the rows nor the layout have a target length.
+    `lacks_target` is True for flat rows without a column of target lengths if the layout has no target length, either.
     """
 
     format: Format
@@ -115,9 +115,7 @@ def read_files(
 ) -> FileReading:
     """Read one file of rows, or any number of SEE HTML and DUCView files.
 
-    Check every row and compare it with earlier rows. Raises ImportRefused without a file, or if no file can be read: it
-    is empty, has another format, lacks a column, or has broken quoting. Raises ImportRefused for a layout of rows with
-    SEE HTML or DUCView files.
+    Raises ImportRefused if the files cannot be read, and for a layout of rows with SEE HTML or DUCView files.
     """
     layout = layout or Layout()
     if table := look_at_files(files, layout.encoding):
@@ -140,7 +138,7 @@ class RowReader:
     """Turns records into typed rows, and reports problems with the names that the file uses.
 
     `columns` has the columns of each field of flat rows; `systems` has the system of each column of summaries if there
-    are several. `given` has the values of fields without a column, and `target` is the target length of rows that have
+    are several. `given` has values of fields without a column, and `target` is the target length of flat rows that have
     none. Pushed rows may have a reference without a summary. `unread` collects the names of fields that are not read.
     """
 
@@ -155,10 +153,7 @@ class RowReader:
     systems: Mapping[str, str] = field(default_factory=dict)
 
     def rows(self, record: Record) -> Iterator[Row]:
-        """Yield the valid rows of a record.
-
-        A flat record with several columns of summaries has one row for each.
-        """
+        """Yield the valid rows of a record: at most one, or one for each column of summaries."""
         for column in self.columns.get("summary") or ("",):
             before = self.problems.count
             row = self._nested(record) if self.is_nested else self._flat(record, column)
@@ -200,11 +195,6 @@ class RowReader:
         return row
 
     def _value(self, record: Record, name: str, column: str) -> Any:
-        """Return the value of a field; `column` is the column of the summary.
-
-        The values of several columns are a list, but pieces of one text are joined into a text. The value is None if
-        the record lacks the column or has null there.
-        """
         columns = (column,) if name == "summary" else self.columns[name]
         found = [pick(record.values, each) for each in columns]
         if len(columns) > 1:
@@ -237,7 +227,6 @@ class RowReader:
             self.warnings.remark(remark, line=record.line)
 
     def _marks(self, record: Record, summary: str) -> Iterator[Mark]:
-        """Yield marks in the summary, at their true offsets; for marks in other texts add a remark."""
         for mark in record.said.marks:
             words = mark.words or (mark.text or summary)[mark.start : mark.end]
             places = [] if mark.text not in ("", summary) else _places(words, summary)
@@ -265,7 +254,6 @@ class RowReader:
         return row
 
     def _known(self, values: Mapping[str, Any], level: str = "", path: str = "") -> dict[str, Any]:
-        """Return the fields of a nested line, a system or a claim that are read, by their own names."""
         own = {_NESTED.get(name, name): name for name in _KNOWN[level]}
         self.unread.update(dict.fromkeys(f"{path}{name}" for name in values if name not in own))
         found = {own[name]: one for name, one in values.items() if name in own and one is not None}
@@ -297,7 +285,7 @@ class RowReader:
         return row
 
     def _note(self, record: Record, place: Sequence[str | int], reason: str) -> None:
-        """Add a problem; an empty reason means that the field is missing."""
+        """Add a problem; an empty reason means that the field is missing or has no value."""
         column, pair = self.column(place), ""
         if not reason and column in record.values:
             reason = "has no value."
@@ -311,13 +299,11 @@ class RowReader:
 
 
 def _places(words: str, text: str) -> list[tuple[int, int]]:
-    """Return offsets of all occurrences of words in a text; runs of white space may differ."""
     pattern = r"\s+".join(map(re.escape, words.split()))
     return [found.span(1) for found in re.finditer(f"(?=({pattern}))", text)] if pattern else []
 
 
 def _are_several(columns: Sequence[str]) -> bool:
-    """Return True for columns of several documents, such as `documents.0` or `article_1`, and not of pieces of one."""
     is_numbered = all(indexed(column) and column == root(column) for column in columns)
     return is_numbered or plain(root(columns[0])) in _OF_SEVERAL
 
@@ -328,11 +314,7 @@ def _joined(value: Any) -> Any:
 
 
 def _systems_of(columns: Sequence[str], keys: Iterable[str]) -> dict[str, str]:
-    """Map each of several columns of summaries to its system: the column's name without the parts that all names share.
-
-    Such a part is an object, as in `outputs.alder`, a last name, as in `outputs.alder.text`, or a usual name of
-    summaries, as in `summary_alder`. A dot in one of the `keys` of a record, such as `gpt-4.1`, begins no such part.
-    """
+    """Shared parts are dropped: `outputs.alder.text` and `outputs.birch.text` become `alder` and `birch`."""
     if len(columns) < 2:
         return {}
     names = list(columns)
@@ -404,7 +386,7 @@ class _FileReader:
             self.reading.format = Format.NESTED_JSONL
         read = {*chain(*reader.columns.values())}
         read |= {*map(root, read), *(KEPT if table.tool else ())}
-        # Tools write empty fields, which the report does not list as not read.
+        # An empty field of a tool's record does not count as unread.
         empty: tuple[object, ...] = ("", None, []) if table.tool else ()
         for record in table.records:
             self.progress.rows_read += 1
@@ -432,11 +414,6 @@ class _FileReader:
         return self.reading
 
     def _settle(self) -> RowReader:
-        """Find the column of every field, or a fixed value for fields without a column.
-
-        Raises ImportRefused for a missing column, for a doubtful guess, for both `reference` and `references`, and for
-        a column of claims.
-        """
         asked, table = self.layout, self.table
         for name, column in ((name, column) for name, some in asked.mapping.items() for column in some):
             if not self._has(column):
@@ -482,7 +459,6 @@ class _FileReader:
             self._remark(note)
 
     def _refuse_doubt(self, missing: Sequence[str], found: Guess) -> NoReturn:
-        """Refuse a file that lacks columns, or whose guess has objections; show the guess and the line to type."""
         pairs, layout, told = found.layout.pairs(), self.layout, []
         wanted = [next(iter(layout.mapping.get(name, (name,)))) for name in missing]
         if missing:
@@ -509,7 +485,6 @@ class _FileReader:
         )
 
     def _refuse_named_systems(self, summaries: Sequence[str]) -> None:
-        """Refuse rows with several summaries if the name in a column such as `model_a` changes by row."""
         for column in self.table.columns if len(summaries) > 1 else ():
             name = _LAST.sub("", column)
             named = {str(record.values.get(column) or "") for record in self.table.first}
@@ -519,7 +494,6 @@ class _FileReader:
                 raise unreadable(f"{told} per summary, with columns `system` and `summary`.", column=column)
 
     def _refuse_ambiguous(self, used: Mapping[str, tuple[str, ...]], asked: Mapping[str, object]) -> None:
-        """Refuse two columns for one field, a column for two fields, and claims that would be lost."""
         if {"reference", "references"} <= {*self.table.columns} and "reference" not in asked:
             told = "there are both `reference` and `references`. Say which of the two is `reference`."
             raise unreadable(told, pair="reference=references")
@@ -547,7 +521,6 @@ class _FileReader:
         return ", ".join(printable(each) for each in self.table.columns if each in keys)
 
     def _may_lack(self, name: str, found: Guess) -> bool:
-        """Return True if a field without a column has a fixed value or is optional."""
         layout = self.layout
         if name == "system" and (layout.system or len(layout.of("summary")) > 1):
             return True
@@ -555,7 +528,7 @@ class _FileReader:
         is_judged = self.table.is_judged or any(map(self._has, others))
         if name == "summary" or name in layout.mapping or (name == "document" and not is_judged):
             return False
-        # If a column may be the field, propose the column and do not accept the row without it.
+        # If a column may be the field, propose the column and do not accept the file without it.
         return layout.is_whole or name not in found.layout.mapping
 
     def _tell_made(self, columns: Mapping[str, tuple[str, ...]]) -> None:

@@ -1,7 +1,4 @@
-"""Typed rows, and the data set that the rows of a file form.
-
-A row is a document set with summaries, references, claims and people's answers.
-"""
+"""Typed rows, and the data set that they form."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ MAX_NAME_CHARACTERS = 200
 MAX_METADATA_CHARACTERS = 20_000
 MAX_TARGET = 2_147_483_647
 RATER = "rater {}"
-"""The name of a rater whom the file does not name; the number is the rater's place, from 1."""
+"""The name of a rater whom the file names by a number or not at all."""
 RATER_NAMES = {"raterid", "rater", "annotatorid", "annotator", "workerid", "worker", "userid", "user", "name"}
 
 Stretch = tuple[int, int]
@@ -48,8 +45,7 @@ Votes = tuple[tuple[str, str], ...]
 _EMPTY = frozenset(
     "nan none null (null) n/a na <na> #n/a nat undefined \\n #value! #ref! #name?".split()  # noqa: SIM905
 )
-# Patterns recognise lists and objects that are written as text, because parsing a cell with a million characters is
-# slow.
+# Lists and objects that are written as text.
 _QUOTED = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
 _WRITTEN_LIST = re.compile(rf"\[\s*(?:(?:{_QUOTED}|None|null|nan)[\s,]*+)*+\]", re.DOTALL)
 _OBJECT_BEGINS = re.compile(rf"(?:\[\s*)?\{{\s*{_QUOTED}\s*:", re.DOTALL)
@@ -87,7 +83,7 @@ class NotJson(ValueError):
 
 
 def load_json(text: str) -> object:
-    """Parse JSON strictly: NaN becomes null, and names in an object must be unique. Raises NotJson for other texts."""
+    """Parse JSON; NaN becomes null. Raises NotJson for other texts, and for a name that an object repeats."""
     try:
         return json.loads(text, parse_constant=_constant, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
@@ -153,7 +149,6 @@ def _checked(value: object, *, is_language: bool = False) -> str:
 
 
 def _text(value: object, *, may_be_object: bool = False) -> str:
-    """Check a text that will be scored; refuse file names, and lists or objects that a program wrote as text."""
     text = _checked(value)
     bare = text.strip()
     if _FILE_NAME.fullmatch(bare):
@@ -165,12 +160,10 @@ def _text(value: object, *, may_be_object: bool = False) -> str:
 
 
 def _whole(value: object) -> object:
-    """Return a whole number that is written as a float as an int, and any other value unchanged."""
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
 
 
 def _name(value: object) -> str:
-    """Check a name and remove surrounding white space; a whole number is a name, too."""
     whole = _whole(value)
     if isinstance(whole, int) and not isinstance(whole, bool) and whole.bit_length() < 600:
         whole = str(whole)
@@ -187,7 +180,7 @@ def _required_name(value: object) -> str:
 
 
 def _documents(value: object) -> tuple[str, ...]:
-    # A source may be data or messages in JSON; a summary may not.
+    # A source may be objects in JSON, such as messages.
     texts = tuple(_text(each, may_be_object=True) for each in (value if isinstance(value, list) else [value]))
     if not texts or not all(each.strip() for each in texts):
         raise ValueError("is empty. A summary needs the text that it summarises.")
@@ -199,7 +192,7 @@ def _references(value: object) -> tuple[str, ...]:
 
 
 def untagged(text: str) -> str:
-    """Remove the tags `<t>` and `</t>` around sentences, which published files of CNN/DailyMail have."""
+    """Remove the tags `<t>` and `</t>` from a text that begins with `<t>`, as in files of CNN/DailyMail."""
     return _TAG.sub(" ", text).strip() if text.lstrip().startswith("<t>") else text
 
 
@@ -244,7 +237,6 @@ def _metadata(value: object) -> dict[str, object]:
 
 
 def _questions(value: object) -> tuple[str, ...]:
-    """Read questions from a list, from a list written as JSON, or from the lines of a text."""
     if isinstance(value, str):
         is_json = value.lstrip().startswith(("[", "{"))
         value = load_json(value) if is_json else [line for line in value.splitlines() if line.strip()]
@@ -264,7 +256,7 @@ def _statement(value: object) -> str:
 
 
 def label_of(given: object) -> str | None:
-    """Read a label that the file writes as yes, no, unsure, 1 or 0; None for other values."""
+    """Read a label that is written as yes, no, unsure, 1, 0 or a boolean; None for other values."""
     return _LABELS.get(given) if isinstance(given, int | float | str) else None
 
 
@@ -285,7 +277,6 @@ def _verdicts(value: object) -> dict[str, str | None]:
 
 
 def _raw_votes(value: object) -> dict[str, Votes]:
-    """Read the votes on a claim by system: an object from rater to vote, or a list of votes."""
     found: dict[str, Votes] = {}
     for system, given in _by_system(value).items():
         if not isinstance(given, list | dict | None):
@@ -303,10 +294,6 @@ def _raw_votes(value: object) -> dict[str, Votes]:
 
 
 def _named_vote(place: int, vote: object) -> tuple[str, object]:
-    """Return a rater's name and the vote.
-
-    An object such as {"worker": 7, "vote": 1} names its rater; other raters are named by their place, from 1.
-    """
     if not isinstance(vote, dict) or "vote" not in vote:
         return RATER.format(place), vote
     names = (str(value) for name, value in vote.items() if name.replace("_", "").lower() in RATER_NAMES)
@@ -321,13 +308,13 @@ def _reasons(value: object) -> dict[str, str]:
 
 
 def majority(labels: Iterable[str]) -> str:
-    """Return the most frequent label; unsure if several are equally frequent. Needs at least one label."""
+    """Return the most frequent label; unsure if the first place is tied. Needs at least one label."""
     (label, most), *others = Counter(labels).most_common()
     return "unsure" if others and others[0][1] == most else label
 
 
 class RatingData(NamedTuple):
-    """A person's rating of a summary; `rater` is empty if the file does not name the person."""
+    """A person's rating of a summary; `rater` may be empty."""
 
     criterion: str
     rater: str
@@ -337,8 +324,8 @@ class RatingData(NamedTuple):
 class Mark(NamedTuple):
     """A stretch of a text that a rater marked as wrong, or, without a `reason`, the record that a rater read the text.
 
-    `text` is the whole text, if the file has it. `words` are the marked words, and `reason` is the rater's label. If
-    `is_left_out` is True, the import cannot use the mark, and the rater has no vote on any sentence.
+    `text` is the whole text, if the file has it. `words` are the marked words, and `reason` has the rater's labels. If
+    `is_left_out` is True, the rater has no vote on any sentence.
     """
 
     rater: str
@@ -383,7 +370,7 @@ class Claim(_Model):
         return self
 
     def join(self, other: Claim) -> None:
-        """Add the answers of the same claim about other systems."""
+        """Add the answers of another row with the same claim."""
         for name in ("verdicts", "votes", "reasons", "systems"):
             setattr(self, name, getattr(self, name) | getattr(other, name))
 
@@ -392,8 +379,7 @@ class Summary(_Model):
     """A summary under test. `units` are its units, if the file has them.
 
     `given` has the ratings of one row, first as written and then as RatingData. `rated` has the ratings of all rows by
-    criterion and rater. `names_references` is True if each of its rows names the reference that it is compared with;
-    otherwise the summary is compared with every reference.
+    criterion and rater. `names_references` is True if each of its rows names the reference that it is compared with.
     """
 
     system: Annotated[str, PlainValidator(_required_name)]
@@ -408,7 +394,7 @@ class Summary(_Model):
     names_references: bool = False
 
     def remark(self, document_id: str) -> str:
-        """Return a remark on an unusual summary, which is imported nevertheless; "" for other summaries."""
+        """Return a remark on an empty summary, or on one with a model's thinking; "" for other summaries."""
         name = f"the summary of {document_id!r} by {self.system!r}"
         if not self.summary.strip():
             return f"{name} is empty. It is flagged empty_summary."
@@ -436,7 +422,7 @@ class Summary(_Model):
 
 
 class Reference(NamedTuple):
-    """A reference with the line of its first row; `units` are its units, if the file has them."""
+    """A reference; `units` are its units, if the file has them."""
 
     text: str
     id: str = ""
@@ -448,8 +434,8 @@ class Reference(NamedTuple):
 class Row(_Model):
     """The checked contents of a record.
 
-    A row without documents does not change the documents of its set. `names_reference` is True if the row names the
-    reference that its summaries are compared with. `line` is the row's place in the file.
+    `names_reference` is True if the row names the reference that its summaries are compared with. `line` is the row's
+    place in the file.
     """
 
     document_id: Annotated[str, PlainValidator(_required_name)]
@@ -479,12 +465,14 @@ class Row(_Model):
         return self
 
     def keys(self, summary: Summary) -> list[PairKey]:
-        """Return the keys of the row for one of its summaries: one key for each reference."""
+        """Return the keys of one of the row's summaries: one for each reference; without references, one with an empty
+        id.
+        """
         named = [reference.id for reference in self.references] or [""]
         return [(summary.system, self.target, name) for name in named]
 
     def facts(self) -> Iterator[tuple[tuple[Any, ...], Any]]:
-        """Yield field and key, and the value, of every fact that must be equal in all rows with this key."""
+        """Yield facts of the row, each as (field, *key) and value."""
         shared = {"document": self.documents, "group": self.group, "language": self.language}
         for name, value in (shared | {"questions": self.questions}).items():
             yield (name, self.document_id), value
@@ -510,11 +498,11 @@ def faults(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], str]
 
 @dataclass(slots=True)
 class SetData:
-    """A document set as the rows of a file describe it. If it has no documents, the project's documents stay.
+    """A document set as the rows of a file describe it.
 
-    `references` has each reference by reference_id and target length. `claims` has the claims of each reference, or
-    of the documents if there is no reference. The keys of `pairs` are (system, target length, reference_id), with ""
-    for no reference; the value is the first line that has this key.
+    `references` has each reference by reference_id and target length, and `claims` has lists of claims by the same key,
+    whose reference_id may be empty. The keys of `pairs` are (system, target length, reference_id), with "" for no
+    reference; the value is the first line with this key, or None.
     """
 
     line: int | None
@@ -573,17 +561,17 @@ class SetData:
         return next((one.author for one in self.references[reference_id].values() if one.author), "")
 
     def reference_for(self, reference_id: str, target: TargetWords) -> str | None:
-        """Return the text of a reference for summaries of a target length.
+        """Return the text of a reference for summaries of a target length; None if there is none.
 
-        It is the text for that length, otherwise the text for all lengths; None if there is neither. If all
-        texts of a reference are equal, they count for every length.
+        It is the text for that length, otherwise the text for all lengths. If all texts of a reference are equal, they
+        count for every length.
         """
         texts = self.references[reference_id]
         one = next(iter(texts.values())) if has_one_text(texts) else texts.get(target) or texts.get(None)
         return one.text if one else None
 
     def is_of_summary(self, claim: Claim) -> bool:
-        """Return True for a claim without reference and unit that a summary of its only system contains."""
+        """Return True if a claim without reference and unit stands between spaces in a summary of its only system."""
         own = (one.summary for (name, _), one in self.summaries.items() if {name} == claim.systems)
         is_named = bool(claim.reference_id or claim.unit)
         return not is_named and any(_spaced(claim.text) in _spaced(text) for text in own)
@@ -616,7 +604,7 @@ class Dataset:
     """The document sets of a file.
 
     - `sets`: by document_id, in the order of the file
-    - `repeated`: the lines that only repeat an earlier line, each with the earlier line
+    - `repeated`: lines whose keys earlier lines have, each with an earlier line
     - `facts`: values that later rows must not contradict, each with its place in the file; see `Row.facts` for the keys
     - `key_advice`: advice for two rows that have the same key but different texts
     """
@@ -627,10 +615,10 @@ class Dataset:
     key_advice: str = "Remove one of the two, or rename the system."
 
     def add(self, row: Row, *, is_nested: bool = False, place: str = "") -> list[tuple[str, str]]:
-        """Add a row. If it contradicts earlier rows, add nothing and return (field, reason) of each contradiction.
+        """Add a row. If it contradicts earlier rows, add nothing and return contradictions as (field, reason).
 
-        The field is empty if a summary or a rating differs. A nested row may not repeat a summary. `place` names the
-        place of a row without a line.
+        The field is empty if a summary or a rating differs. A nested row may not repeat a summary. `place` replaces the
+        line in messages about this row.
         """
         one = self.sets.get(row.document_id)
         for each in row.systems if is_nested else ():
@@ -678,16 +666,14 @@ class Dataset:
 
     @property
     def claims_side(self) -> Side | None:
-        """The kind of text whose claims the file has; None if it has no claims."""
+        """ "reference" if a reference or document has claims, "summary" if only summaries have; None without claims."""
         if any(one.claims for one in self.sets.values()):
             return "reference"
         return "summary" if any(summary.claims for summary in self.summaries()) else None
 
     def settle_claims(self) -> None:
-        """If every claim of the file belongs to a summary, move the claims from the references to the summaries.
-
-        Such a claim names no reference, no unit and a single system. A summary of the system contains the claim word
-        for word apart from white space.
+        """If every claim of references and documents stands in a summary of its only system, move the claims to the
+        summaries.
         """
         held = [(one, key[1], claims) for one in self.sets.values() for key, claims in one.claims.items()]
         if all(one.is_of_summary(claim) for one, _, claims in held for claim in claims):
@@ -714,6 +700,6 @@ def _spaced(text: str) -> str:
 
 
 def judged_sentence(system: str, text: str, votes: Mapping[str, object], reason: str) -> Claim:
-    """Turn a sentence of a summary into a claim with votes. Raises ValidationError for an invalid vote."""
+    """Turn a sentence of a summary into a claim with votes. Raises ValidationError for an unusable text or vote."""
     reasons = {system: reason} if reason else {}
     return Claim.model_validate({"claim_text": text, "raw_votes": {system: dict(votes)}, "reasons": reasons})

@@ -1,4 +1,4 @@
-"""Import files or rows into a project, in one transaction."""
+"""Import files or rows into a project."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ NEW_CRITERIA = (
     "Guidelines and criteria and import the file again."
 )
 MOST_BYTES_ON_SQLITE = 100 * 1024 * 1024
-"""The largest import on SQLite, where all other writers wait during an import."""
+"""The largest import of files on SQLite."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """The result of an import; with `dry_run`, the result of a check.
+    """The result of an import, or of a check if `dry_run` is True.
 
-    `problems` are the first problems of rows that `skip_invalid` left out. `problem_count` counts all problems, and
-    `rows_left_out` counts the omitted rows. `claims_side` is None if there are no claims.
+    `problems` are the first problems of the rows and files that were left out, and `problem_count` counts all of them.
+    `claims_side` is None if there are no claims.
     """
 
     file: str
@@ -65,7 +65,7 @@ class ImportReport:
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Run no garbage collection. A collection visits every row of the file, which takes a sixth of an import."""
+    """Run no automatic garbage collection."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -86,15 +86,11 @@ def import_files(
     skip_invalid: bool = False,
     progress: Progress | None = None,
 ) -> ImportReport:
-    """Import one file of rows (CSV, JSON, JSONL, Parquet), or any number of SEE HTML and DUCView files.
+    """Import one file of rows, or SEE HTML and DUCView files. A `dry_run` is rolled back.
 
-    Managers and owners may import. One transaction writes everything, including changed scores; a `dry_run` is rolled
-    back. Importing a file again changes nothing. A summary or reference that differs from the project's text replaces
-    the text with its units and claims. An import is refused if a person or judge has judged a text that it would
-    replace, or if its documents or list of claims differ from the project's. `skip_invalid` omits invalid rows and
-    files, but not rows that contradict the project.
-
-    Raises ImportRefused with the problems, and Conflict (code `busy`) if the project changes at the same time.
+    A new text of a summary or reference replaces the project's text with its units and claims. It is a problem if the
+    project's text has been judged. `skip_invalid` leaves out invalid rows and files, but not rows that contradict the
+    project. Raises ImportRefused with the problems, and Conflict (code `busy`) if the project changes at the same time.
     """
     require(by, project, Verb.IMPORT)
     progress = progress or Progress()
@@ -145,10 +141,7 @@ def _write(
     *,
     dry_run: bool = False,
 ) -> Store:
-    """Write, rescore and log in the caller's transaction. The lock of the project admits one import at a time.
-
-    Raises ImportRefused with all contradictions, and Conflict (code `busy`) if the project changes meanwhile.
-    """
+    """Runs in the caller's transaction, which must be rolled back after an error."""
     held = Project.objects.select_for_update(of=("self",), no_key=True).filter(pk=project.pk).first()
     if held is None:
         raise Conflict(REMOVED, code="busy")
@@ -202,7 +195,7 @@ def _log(store: Store, reading: FileReading, by: User | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PushedRow:
-    """The result of a row, its problems if it was refused, and the public ids of its summary and reference."""
+    """The result of a pushed row; `summary` and `reference` are public ids."""
 
     state: Literal["created", "changed", "unchanged", "refused"]
     summary: str | None = None
@@ -222,14 +215,11 @@ class PushReport:
 def push_rows(
     *, project: Project, rows: Sequence[Mapping[str, object]], by: User | None, skip_invalid: bool = False
 ) -> PushReport:
-    """Import rows into a project in the same way as `import_files` imports a file.
+    """Import rows into a project.
 
-    Managers and owners may push. A row has a summary with its system, a reference, or both. Its document may be omitted
-    if the project has it. Pushing the same rows again changes nothing. One problem refuses the whole push, unless
-    `skip_invalid` omits invalid rows, and all rows of a document set that contradicts the project.
-
-    Raises ImportRefused, whose problems count rows from 1, and Conflict (code `busy`) if
-    the project changes at the same time.
+    A row has a summary with its system, a reference, or both. One problem refuses the whole push, unless `skip_invalid`
+    omits invalid rows, and all rows of a document set that contradicts the project. Raises ImportRefused, whose
+    problems count rows from 1, and Conflict (code `busy`) if the project changes at the same time.
     """
     require(by, project, Verb.IMPORT)
     reading, read = _read_pushed(rows)
@@ -245,7 +235,7 @@ def push_rows(
             found = _by_row(refusal.problems)
             if not (skip_invalid and found):
                 raise
-            # A problem of a document set names only its first row but refuses all its rows.
+            # A problem of a document set names one row but refuses all rows of the set.
             of_set = {read[number].document_id: problems for number, problems in found.items()}
             for name in of_set:
                 del reading.dataset.sets[name]
@@ -267,7 +257,6 @@ def _by_row(problems: Sequence[Problem]) -> dict[int, tuple[Problem, ...]]:
 
 
 def _read_pushed(rows: Sequence[Mapping[str, object]]) -> tuple[FileReading, dict[int, Row]]:
-    """Read pushed rows. Problems have row numbers instead of lines; valid rows are returned by number."""
     reading = FileReading(Format.PUSHED, Dataset(), Findings(word="row"), Findings(word="row"))
     problems, columns, read = reading.problems, {name: (name,) for name in FLAT_FIELDS}, {}
     reader = RowReader(problems, reading.warnings, columns, is_pushed=True)

@@ -1,7 +1,6 @@
-"""Write document sets into a project: create new rows, and change rows that differ.
+"""Write document sets into a project.
 
-Each statement handles several hundred sets. The caller owns the transaction and must roll it back if there are
-`problems`.
+The caller owns the transaction and must roll it back if there are `problems`.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ ORIGIN = "import:"
 
 _BASELINE = re.compile(r"(lead|random|baseline)([-_ ]?\d+)?|.*\bbaseline\b.*", re.IGNORECASE)
 _TOPS = (3, 4, 5, 7, 10)
-"""The highest points of scales in use."""
+"""The highest points of guessed scales."""
 _SUMMEVAL = {each.name.removeprefix("summeval_"): replace(each, asked="after") for each in PACKS["SummEval"]}
 _OF_CHECK = (
     *("id", "project_id", "claim_id", "summary_id", "document_set_id", "side"),
@@ -141,7 +140,7 @@ Written = tuple[Summary, str]
 class Store:
     """Writes the document sets of a file into a project, some at a time.
 
-    `stale` has the keys of existing sets that changed; `new_criteria` describes criteria with their scales.
+    `stale` has the keys of existing sets to score again; `new_criteria` describes criteria with their scales.
     `summaries` and `references` have the row of each summary and reference by document_id and key.
     """
 
@@ -162,7 +161,7 @@ class Store:
         return f"{ORIGIN}{self.origin_name}"
 
     def begin(self, dataset: Dataset) -> None:
-        """Create systems and criteria. People who only wrote references are counted separately."""
+        """Create the systems and criteria that are missing."""
         names, people = dataset.writers()
         self.systems = {row.name: row for row in System.objects.filter(project=self.project)}
         new = {}
@@ -200,7 +199,7 @@ class Store:
                 self.problems.add(None, name, f"{told} goes from {scale[0]} to {scale[-1]}. {way_out}")
 
     def write(self, sets: Sequence[tuple[str, SetData]], *, scores: bool = True) -> None:
-        """Write some sets, and the scores of new sets if `scores` is True. After a problem, only check later sets."""
+        """Write some sets, and the scores of new sets if `scores` is True. After a problem, some parts are left out."""
         batch = _Batch(self, dict(sets))
         batch.write_sets()
         batch.plan_summaries()
@@ -231,9 +230,9 @@ class _Answer(NamedTuple):
 class _Batch:
     """Some document sets of a file, with the rows that the project has for them.
 
-    - `touched`: sets whose scores or statistics change; a new group changes intervals
-    - `there`: the project's summaries of each set; `pairs`: their comparisons
-    - `replaced`: keys of summaries with a new text, with their lines
+    - `touched`: sets whose scores or statistics may change
+    - `there`: the project's summaries and references of each set; `pairs`: their comparisons
+    - `replaced`: keys of texts that change, with their lines
     - `cuts`: texts to be divided into units, with their units if the file has them
     """
 
@@ -344,10 +343,7 @@ class _Batch:
             self.store.summaries[row.external_id, key] = planned
 
     def _plan_reference(self, row: DocumentSet, one: SetData, reference_id: str) -> None:
-        """Find or create the reference for each target length: a text for that length, or one text for all lengths.
-
-        The text for all lengths is replaced only if every length that uses it gets the new text.
-        """
+        """The text for all lengths is replaced only if every length that uses it gets the new text."""
         texts, there = one.references[reference_id], self.there[row.pk]
         own = (each for each in there if each.is_reference and each.external_id == reference_id)
         rows = {each.target_words: each for each in own}
@@ -355,8 +351,7 @@ class _Batch:
         summaries = [each for each in there if general and (each.pk, general.pk) in self.pairs]
         served, is_one = {summary.target_words for summary in summaries}, has_one_text(texts)
         author = self.store.systems.get(one.author_of(reference_id))
-        # Do not add the author to the reference if the author's own summary is compared with it: no text is compared
-        # with a text of its own author.
+        # Do not add the author to a known reference that is compared with the author's own summary.
         known_author = None if author in [summary.system for summary in summaries] else author
         planned: dict[TargetWords, Written] = {}
         for target, text in texts.items():
@@ -395,7 +390,7 @@ class _Batch:
         return row, "created" if old is None else "changed" if changed else "unchanged"
 
     def make_way(self) -> None:
-        """Delete units and claims of replaced texts. A text that has judgments is a problem and is not replaced."""
+        """Delete units and claims of replaced texts. A replaced text that has been judged is a problem."""
         if not self.replaced:
             return
         _hold(self.replaced)
@@ -412,7 +407,7 @@ class _Batch:
 
     def write_summaries(self) -> None:
         insert(self.created)
-        # Upsert by key: bulk_update would write CASE expressions, which take ten times as long.
+        # Upsert by key, because bulk_update would write CASE expressions.
         columns = ["text", "metadata", "system", "names_references"]
         upsert: Any = {"update_conflicts": True, "unique_fields": ["pk"], "update_fields": columns}
         Summary.objects.bulk_create(list(self.updated.values()), **upsert)
@@ -427,10 +422,7 @@ class _Batch:
         copy_rows(Unit, ("summary_id", "document_id", "position", "start", "end"), self._units())
 
     def _units(self) -> Iterator[tuple[int | None, int | None, int, int, int]]:
-        """Yield each unit of the new texts: summary or document, number, start and end.
-
-        Numbers start at 1 in each summary. The documents of a set are numbered together.
-        """
+        """The units of all documents of a set are numbered together."""
         following: dict[int, int] = defaultdict(lambda: 1)
         for owner, given in self.cuts:
             is_document = isinstance(owner, Document)
@@ -446,12 +438,6 @@ class _Batch:
             yield from ((*keys, position, *place) for position, place in enumerate(found, start=first))
 
     def _compare(self, row: DocumentSet, one: SetData) -> None:
-        """Add the comparisons that are missing in a document set.
-
-        A summary is compared with the references that its rows name; if one of its rows names none, with every
-        reference of the set. References for other target lengths are left out, and so is a reference with the same
-        text by the same system.
-        """
         name, there = row.external_id, self.there[row.pk]
         given = [self.store.summaries[name, key][0] for key in one.summaries]
         of_set = (self.store.references.get(key) for key in product([name], one.references, one.targets()))
@@ -476,10 +462,7 @@ class _Batch:
     # Questions and claims
 
     def write_questions(self) -> None:
-        """Add new questions; they replace the questions that a judge generated.
-
-        Retired questions stay retired. Questions that are missing in the file stay. Too many questions are a problem.
-        """
+        """Add new questions; they replace the current questions of a judge."""
         asked = [row.pk for row, one in self.each() if one.questions]
         known: dict[int, list[Claim]] = defaultdict(list)
         rows = Claim.all_claims.filter(QUESTIONS, claim_set__document_set__in=asked)
@@ -504,7 +487,7 @@ class _Batch:
                 add_questions(row.pk, new, origin=ClaimOrigin.IMPORTED, origin_name=name)
 
     def write_claims(self) -> list[_Answer]:
-        """Write the claims of each text without claims, and return the answers that the project lacks.
+        """Write claims of texts that have none, and return the answers that the project lacks.
 
         A list of claims that differs from the list in the project is a problem.
         """
@@ -556,11 +539,7 @@ class _Batch:
             row.unit_id = units.get((row.claim_set.summary_id or 0, number))
 
     def _answers(self, answered: Iterable[tuple[Any, ...]]) -> list[_Answer]:
-        """Return the answers that the project lacks.
-
-        The project has an answer if it equals the latest answer from a file of the same name, or else the latest
-        imported answer.
-        """
+        """An answer is known if it equals the latest one from files of this name, or else the latest imported one."""
         checks, said = _known_answers(self.old_sets)
         found = []
         for row, each, side, document_set, target in answered:
@@ -642,16 +621,15 @@ def _changed(row: Any, **values: Any) -> list[str]:
 
 
 def _copy_answers(kind: type[Answer], names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
-    """Store answers from tuples, because making model instances would take half of the time of an import."""
     now = connection.ops.adapt_datetimefield_value(timezone.now())
     rest = {"role": Answer.Role.REVIEWER, "error_type": "", "evidence": "[]", "created_at": now}
     copy_rows(kind, (*names, *rest), ((*row, *rest.values()) for row in rows))
 
 
 def _known_claims(owners: Sequence[Owner]) -> dict[Any, list[Claim]]:
-    """Lock summaries, and load active claims as they were imported, by kind and key of their text.
+    """Lock summaries, and load the claims of their active lists, removed claims too, by kind and key of the text.
 
-    A reworded claim has its imported words here, so that importing the same file again finds it.
+    People's claims are left out, unless a text has no others.
     """
     if not owners:
         return {}
@@ -685,10 +663,7 @@ def _known_answers(sets: Collection[int]) -> tuple[dict[tuple[int, int], int], d
 
 
 def _criterion(name: str, values: Collection[float]) -> metrics.Criterion:
-    """Choose the criterion for a column: SummEval's published one if the values fit it, else a scale that fits them.
-
-    A name that belongs to a score of Coverdict gets the prefix `people_`.
-    """
+    """A name that belongs to a score of Coverdict gets the prefix `people_`."""
     known = _SUMMEVAL.get(name.casefold())
     if known and min(values) >= 1 and max(values) <= 5:
         return known
@@ -726,7 +701,7 @@ def _name_of(owner: Owner) -> str:
 
 
 def _hold(summaries: Iterable[int]) -> None:
-    """Lock summaries and their assignments, so that nobody can save an answer meanwhile."""
+    """Lock summaries and the assignments on them."""
     keys = list(summaries)
     held = Reading.objects.filter(Q(comparison__summary__in=keys) | Q(comparison__reference__in=keys))
     assignments = Assignment.objects.filter(pk__in=held.values("assignment_id"))

@@ -1,7 +1,4 @@
-"""The page *Import*: upload files, choose the meaning of their columns, check and import them.
-
-Between these steps, the files stay on the server, and only the person who sent them can use them.
-"""
+"""The page *Import*: upload files, choose the meaning of their columns, check and import them."""
 
 from __future__ import annotations
 
@@ -179,12 +176,11 @@ def _sent(request: Request, look: Table | None) -> Form:
 
 
 def _kept(asked: Import, look: Table | None) -> Form:
-    """Return the form with the earlier choices; if there are none, with the guess."""
     chosen = choices_of(asked)
     layout: Layout = chosen.get("layout") or (guess(look).layout if look else Layout())
     return {
         "columns": {column: name for name in FLAT_FIELDS for column in layout.of(name)},
-        # Name the system after the file, because separate files usually have different systems.
+        # Name the system after the first file.
         "system": layout.system or PurePath(asked.files[0]).stem[:MAX_NAME_CHARACTERS],
         "target": str(layout.target or ""),
         "encoding": layout.encoding,
@@ -193,7 +189,6 @@ def _kept(asked: Import, look: Table | None) -> Form:
 
 
 def _layout(form: Form, look: Table | None) -> Layout | None:
-    """Return the layout that the form chooses; None without choices. Raises Invalid for an unusable choice."""
     if not _is_flat(look):
         return layout_of(encoding=form["encoding"]) if form["encoding"] else None
     pairs = [f"{name}={column}" for column, name in form["columns"].items() if name in FLAT_FIELDS]
@@ -227,7 +222,6 @@ def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
 
 
 def _lacks_reference(project: Project, look: Table | None, form: Form) -> bool:
-    """Return True if the project compares with references, but in a flat file no column holds references."""
     is_compared = project.compares == Project.Compares.REFERENCE
     return _is_flat(look) and is_compared and "reference" not in form["columns"].values()
 
@@ -244,7 +238,7 @@ def _short(value: object) -> str:
 
 
 def _outcome(report: ImportReport | None, refusal: Conflict | Invalid | None) -> dict[str, object]:
-    """Return the context of a report or refusal. A single problem is omitted if it only repeats the message."""
+    """A single problem is omitted if it only repeats the message."""
     refused = refusal if isinstance(refusal, ImportRefused) else None
     told = report or refused
     problems, count = (told.problems, told.problem_count) if told else ((), 0)

@@ -1,7 +1,4 @@
-"""Store uploaded files, and check or import them; large files are imported by a worker.
-
-The files are stored until the person who sent them has chosen how to read them.
-"""
+"""Store uploaded files, and check or import them."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ if TYPE_CHECKING:
 FOLDER = "imports"
 """The folder of uploads in the storage."""
 KEPT_FOR = timedelta(hours=24)
-"""The time after which uploads are deleted."""
+"""The age at which uploads may be deleted."""
 MOST_FILES = 100
 """The limit of files in one request."""
 
@@ -68,7 +65,7 @@ def staged(uploads: Iterable[File[bytes]], *, most_bytes: int) -> Iterator[tuple
 
 
 def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None) -> Import:
-    """Store files of this person for 24 hours or until they are imported. Managers and owners may do so."""
+    """Store files, and return the import, which has no job yet."""
     require(by, project, Verb.IMPORT)
     drop_stale_uploads()
     asked = Import(project=project, files=[file.name for file in files], requested_by=by)
@@ -83,11 +80,10 @@ def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None
 
 
 def import_kept(*, asked: Import, by: User | None, **choices: Any) -> Import:
-    """Check or import stored files, with the choices of `import_files`. A worker does this for large files.
+    """Check or import stored files; large files are left to a worker.
 
-    The row stores the report, or the problems if the files were refused. Raises Conflict (code `unkept`) if the files
-    are gone, have been imported, are being imported, or belong to another person. Raises the errors of `import_files`
-    except ImportRefused.
+    `choices` are `layout`, `dry_run` and `skip_invalid` of `import_files`. The import has the report or the refusal.
+    Raises Conflict (code `unkept`) if the files do not wait to be imported, or belong to another person.
     """
     require(by, asked.project, Verb.IMPORT)
     with transaction.atomic():
@@ -122,7 +118,7 @@ def is_kept(asked: Import) -> bool:
 
 
 def is_large(asked: Import) -> bool:
-    """Return True if a worker must import the files, because a request would take too long."""
+    """Return True if the files are left to a worker."""
     with files_of(asked) as files:
         size = sum(max(file.path.stat().st_size, parquet_bytes(file.path)) for file in files)
     return size > int(settings.IMPORT_BACKGROUND_BYTES)
@@ -149,9 +145,9 @@ def _begin(
 
 @transaction.atomic
 def cancel_import(*, asked: Import, by: User | None) -> Import:
-    """Cancel an import, so that it changes nothing. Raises Conflict (code `over`) if it has ended."""
+    """Cancel an import. Raises Conflict (code `over`) if it cannot be cancelled."""
     require(by, asked.project, Verb.IMPORT)
-    # If all sets are written, let the import end, which takes only moments.
+    # Let the import end if all sets are written.
     is_written = Q(state=Job.State.WORKING, total__gt=0, done=F("total"))
     if not jobs.cancel(Job.objects.filter(~is_written, import_row=asked)):
         raise Conflict("This import has ended.", code="over")
@@ -162,8 +158,9 @@ def cancel_import(*, asked: Import, by: User | None) -> Import:
 
 
 def imports_of(project: Project, person: User) -> QuerySet[Import]:
-    """Return the imports of a project with their jobs, newest first. Other people's uploads are omitted until their
-    import starts.
+    """Return the imports of a project with their jobs, newest first.
+
+    Other people's uploads without a job are omitted.
     """
     seen = Q(job__isnull=False) | Q(requested_by=person)
     return project.imports.filter(seen).select_related("project", "requested_by", "job").order_by("-pk")
@@ -217,7 +214,7 @@ IMPORTS = List(
 
 
 def report_of(asked: Import) -> ImportReport | None:
-    """Return the report of the import or check; None before the end and after a refusal."""
+    """Return the report of the import or check; None if there is none."""
     return None if asked.report is None else read(ImportReport, asked.report)
 
 
@@ -239,10 +236,10 @@ def choices_of(asked: Import) -> dict[str, Any]:
 
 
 def perform(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
-    """Check or import the files in a worker. If the worker loses its lease, another worker starts again.
+    """Check or import the files in a worker.
 
     Problems in the files are stored in the row. Raises StoppedJob if the job was cancelled, and other refusals, such as
-    Conflict (code `busy`); after a refusal with another code, the files are deleted.
+    Conflict (code `busy`). After a refusal with another code, the files are deleted.
     """
     asked = claimed.job.import_row
     try:
@@ -254,9 +251,9 @@ def perform(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
 
 
 def drop_stale_uploads() -> None:
-    """Delete files that were uploaded more than 24 hours ago and have no open job.
+    """Delete files that were stored more than 24 hours ago and have no open job.
 
-    Rows of that age whose import never started are deleted too.
+    Rows of that age without a job are deleted, too.
     """
     before = timezone.now() - KEPT_FOR
     for public_id, kept_at in list(folders_in(FOLDER)):
@@ -267,7 +264,7 @@ def drop_stale_uploads() -> None:
 
 
 def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
-    """Check or import, and store the result in the row. Delete the files after an import that omitted no row."""
+    """Deletes the files after an import that omitted no row."""
     progress = _JobProgress(claimed, lease)
     try:
         with files_of(asked) as files:
@@ -290,8 +287,6 @@ def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
 
 
 class _JobProgress(Progress):
-    """Writes the progress into the job, and stops the import if the job is cancelled."""
-
     def __init__(self, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
         super().__init__()
         self._claimed = claimed

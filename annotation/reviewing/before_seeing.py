@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def ask_before_seeing(request: Request, room: Room, checks: QuerySet[Check]) -> HttpResponse | None:
-    """Return a warning page if the reader could still answer one of these checks blind in an open sample.
+    """Return a warning page if the reader could still answer one of these checks blind in an open sample; else None.
 
-    Returns None if there is no such check or the reader chose to continue. Makes one query.
+    Returns None also if the reader chose to continue.
     """
     if Verb.REVIEW not in room.verbs or "anyway" in request.GET:
         return None

@@ -1,8 +1,4 @@
-"""The answers to a dispute, without names and in a different order for each adjudicator.
-
-Letters replace the names, so that adjudicators cannot recognise the judge's answer. The order follows from a hash of
-the item, the adjudicator and the row. The page that explains a score shows the names.
-"""
+"""The answers to a dispute, without names and in an order of the adjudicator's own."""
 
 from __future__ import annotations
 
@@ -52,9 +48,7 @@ class NamelessAnswer:
 def answers_on(dispute: Dispute, person: User) -> tuple[NamelessAnswer, ...]:
     """Load the answers to the item of a dispute, as this adjudicator sees them.
 
-    A check has the latest answer of each reviewer. A unit has the submitted percents. A criterion has the latest rating
-    of each person. If the project compares people with the judge, the deciding judge's answer is included. For a unit,
-    the judge's answer is the share of the unit's claims with yes, rounded to the percent scale.
+    If the project compares people with the judge, the deciding judge's answer is included.
     """
     place = dispute.place
     if isinstance(place, Check):
@@ -115,7 +109,7 @@ def _on_summary(summary: Summary, dispute: Dispute) -> Iterator[Named]:
 
 
 def _nearest(criterion: metrics.Criterion, value: float) -> str:
-    # Only a judge can give a value between two answers of the scale, so such a value would reveal the judge.
+    # A value between two answers of the scale could reveal the judge.
     return criterion.in_words(min(criterion.values, key=lambda each: abs(each - value)))
 
 

@@ -33,10 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LitPassage:
-    """A numbered unit of the text, with the letters of the answers that cite it as evidence.
-
-    `opens` is True if a document or paragraph begins with the unit.
-    """
+    """A numbered unit of the text, with the letters of the answers that cite it as evidence."""
 
     number: int
     text: str
@@ -85,7 +82,7 @@ class DisputeView:
 
 
 def dispute_view(dispute: Dispute, person: User) -> DisputeView:
-    """Build the view of a dispute for this adjudicator. The number of queries depends only on the kind of dispute."""
+    """Build the view of a dispute for this adjudicator."""
     place = dispute.place
     answers, summary = answers_on(dispute, person), summary_of(dispute)
     asked = dispute.criterion

@@ -1,4 +1,4 @@
-"""The adjudicators' queue: open disputes, those with the largest difference between answers first."""
+"""The disputes of a project."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def kind_of(dispute: Dispute) -> DisputeKind:
 
 
 def summary_of(dispute: Dispute) -> Summary | None:
-    """Return the summary that a dispute is about; None for a check of the source."""
+    """Return the summary that a dispute is about; None for a check without a summary."""
     place = dispute.place
     return place if isinstance(place, Summary) else place.summary
 

@@ -88,12 +88,11 @@ def settle(
 def decide_check(
     *, check: Check, by: User, label: str, reason: str = "", error_type: str = "", seen: str = NOT_LOOKED
 ) -> Decision:
-    """Decide a check. Until the decision is withdrawn, its label outranks every verdict and earlier decision.
+    """Decide a check, and update the scores.
 
-    The scores are updated in the same transaction. `seen` is the public id of the decision on the caller's screen, ""
-    for none. If another decision is current, nothing is written and Conflict (code `newer_decision`) is raised. By
-    default, the current decision is not compared. Raises Conflict (code `newer_claim`) if the claim was reworded or
-    removed, Invalid for unusable values, and the errors of `require`.
+    `seen` is the public id of the decision on the caller's screen, "" for none. By default, the current decision is not
+    compared. Raises Conflict (code `newer_decision`) if another decision is current, Conflict (code `newer_claim`) if
+    the claim was reworded or removed, Invalid for unusable values, and the errors of `require`.
     """
     require(by, check.project, Verb.ADJUDICATE)
     if label not in Label.values:
@@ -120,11 +119,11 @@ def decide_unit(
     error_type: str = "",
     seen: str = NOT_LOOKED,
 ) -> Decision:
-    """Decide the percent (0 to 100) of a reference unit that the summary expresses.
+    """Decide the percent (0 to 100) of a reference unit that the summary expresses, and update the scores.
 
-    `unit` is a claim if claims replace units. Until the decision is withdrawn, its percent outranks every assessor's
-    percent. `seen` and the errors are the same as in `decide_check`. Raises Conflict (code `newer_cut`) also if the
-    unit no longer exists.
+    `unit` is a claim if claims replace units. `seen` has the same meaning as in `decide_check`. Raises Conflict (code
+    `newer_decision`) if another decision is current, Conflict (code `newer_cut`) if the unit no longer exists, Invalid
+    for unusable values, and the errors of `require`.
     """
     project = comparison.summary.document_set.project
     require(by, project, Verb.ADJUDICATE)
@@ -158,10 +157,11 @@ def decide_rating(
     error_type: str = "",
     seen: str = NOT_LOOKED,
 ) -> Decision:
-    """Decide the answer to a criterion about a summary. Until the decision is withdrawn, it outranks every rating.
+    """Decide the answer to a criterion about a summary, and update the scores.
 
-    `seen` and the errors are the same as in `decide_check`; Invalid is raised for a value off the scale, and Conflict
-    (code `newer_criterion`) if the criterion was changed or retired.
+    `seen` has the same meaning as in `decide_check`. Raises Conflict (code `newer_decision`) if another decision is
+    current, Conflict (code `newer_criterion`) if the criterion was changed or retired, Invalid for unusable values, and
+    the errors of `require`.
     """
     project = summary.document_set.project
     require(by, project, Verb.ADJUDICATE)

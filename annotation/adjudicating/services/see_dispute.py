@@ -1,7 +1,4 @@
-"""Showing a dispute, and recording that the adjudicator saw its answers.
-
-After that, the adjudicator's answers to the disputed check or about the summary are not blind.
-"""
+"""Showing a dispute, and recording that the adjudicator saw its answers."""
 
 from __future__ import annotations
 

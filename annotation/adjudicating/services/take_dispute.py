@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def take_next(*, project: Project, by: User, after: str = "") -> Dispute | None:
-    """Lease the free dispute with the largest difference between answers to `by`, for five minutes, and return it.
+    """Lease the next free open dispute to `by`, and return it; None if there is none.
 
-    Returns None if there is no free dispute. `after` is the public id of the dispute on screen. The search starts
-    behind this dispute and continues from the top. The earlier lease of `by` ends. Raises NoSuchPage if there is no
-    dispute `after`, and the errors of `require`.
+    Disputes with the largest difference come first. `after` is the public id of the dispute on screen. The search
+    starts behind this dispute and continues from the top. Raises NoSuchPage if there is no dispute `after`, and the
+    errors of `require`.
     """
     require(by, project, Verb.ADJUDICATE)
     places = [Q()]

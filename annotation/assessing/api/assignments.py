@@ -1,7 +1,4 @@
-"""Assigning document sets, taking sets from the queue, and unassigning sets.
-
-People who must stay blind may use these operations: no response contains a system, a summary's id or an answer.
-"""
+"""Assigning document sets, taking sets from the queue, and unassigning sets."""
 
 from __future__ import annotations
 
@@ -63,9 +60,9 @@ class Assignments(ApiView):
 
     @operation("assign", request=NewAssignment, responses={201: WorkRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Assign a document set to one person. Answers of an earlier assignment of the set are kept.
+        """Assign a document set to one person.
 
-        Needs the verb "assign".
+        Needs the verb "assign". Answers of the person's earlier assignment are kept.
         """
         project = self.enter(Verb.ASSIGN)
         wanted = self.body(NewAssignment)
@@ -82,10 +79,10 @@ class SetsAssigned(ApiView):
 
     @operation("assign_sets", request=NewAssignments, responses={201: WorkRow(many=True)})
     def post(self, request: Request, slug: str) -> Response:
-        """Assign people to every document set until it has `per_set` assessors; people with the fewest open sets come
-        first.
+        """Assign people to the document sets that have fewer than `per_set` assessors.
 
-        Needs the verb "assign". Nobody gets a set again that they had before.
+        Needs the verb "assign". People with the fewest open sets come first. Nobody gets a set again that they had
+        before.
         """
         project = self.enter(Verb.ASSIGN)
         wanted = self.body(NewAssignments)
@@ -101,7 +98,7 @@ class Assessors(ApiView):
 
     @operation("list_assessors", responses=list[AssessorProgress])
     def get(self, request: Request, slug: str) -> Response:
-        """List the progress of all present and former assessors.
+        """List the progress of assessors.
 
         Needs the verb "assign".
         """
@@ -129,7 +126,7 @@ class AssignmentPull(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Take the next set of the queue.
 
-        A person has at most one open set of the queue. The set returns to the queue after the project's
+        A person has at most one open set of the queue. The set may return to the queue after the project's
         `lease_minutes` without work.
         """
         project = self.enter(Verb.ASSESS)

@@ -1,7 +1,4 @@
-"""An assessor's own work.
-
-Assessors are blind: no response contains a system, an id of a summary or comparison, or others' answers.
-"""
+"""An assessor's own work."""
 
 from __future__ import annotations
 
@@ -43,17 +40,17 @@ GATES = ("none", "shut", "open", "done", "rule")
 
 
 class StageField(NamedChoice):
-    """The next stage of a comparison, in which the assessor can work."""
+    """The stage of a comparison in which the assessor works next, or "done"."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__("Stage", STAGES, **kwargs)
 
 
 class GateField(NamedChoice):
-    """The state of a stage.
+    """The state of a stage or a question.
 
-    "none": nothing is asked; "shut": another stage must be completed first; "open"; "done"; "rule": all summary units
-    are marked, so a rule gives the lowest answer.
+    "none": nothing is asked; "shut": another stage must be completed first; "open"; "done"; "rule": a rule gives the
+    lowest answer.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -69,7 +66,7 @@ class GatesRow(serializers.Serializer[Gates]):
 
 
 class ReadingRow(serializers.Serializer[SummaryWork]):
-    """A comparison to judge. Summaries with the same target length are in random order."""
+    """A comparison to judge."""
 
     id = serializers.CharField(source="reading_id")
     number = serializers.IntegerField(help_text="Place of the summary in the assignment.")
@@ -247,7 +244,7 @@ class OwnWork(ApiView):
 
     @operation("get_own_work", responses=OwnDeskRow)
     def get(self, request: Request, slug: str) -> Response:
-        """Show the caller's own work: open, started and submitted sets with their comparisons."""
+        """Show the caller's own work."""
         project = self.enter(Verb.ASSESS)
         return Response(OwnDeskRow(own_desk(project, self.person)).data)
 
@@ -267,11 +264,11 @@ class AssignmentClose(ApiView):
 
     @operation("close_assignment", responses=AssignmentRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Close an assignment: its answers are submitted and count.
+        """Close an assignment, so that its answers count.
 
-        Every question must be answered first. Otherwise `details.missing` has the stage and the number of missing
-        answers by reading, and `details.go_to` is the first reading with a missing answer. Closing a closed assignment
-        changes nothing.
+        If answers are missing, it stays open: `details.missing` has the stage and the number of missing answers by
+        reading, and `details.go_to` is the first reading with a missing answer. Closing a closed assignment changes
+        nothing.
         """
         project = self.enter(Verb.ASSESS)
         close_assignment(assignment=own_assignment(project, self.person, public_id), by=self.person)
@@ -285,9 +282,9 @@ class AssignmentActs(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Save acts in order.
 
-        An act that repeats the current value changes nothing, so acts may be sent again. An act is refused if it is
-        invalid, or if it follows an older version (409, code `newer`, with `yours` and `theirs`). The other acts are
-        saved. If the assignment is closed or unassigned (409 `closed` or `unassigned`), nothing is saved.
+        An act that repeats the current value makes no new version. An act is refused if it is invalid, or if it follows
+        an older version (409, code `newer`, with `yours` and `theirs`). The other acts are saved. If the assignment is
+        closed or unassigned (409 `closed` or `unassigned`), nothing is saved.
         """
         project = self.enter(Verb.ASSESS)
         assignment = own_assignment(project, self.person, public_id)

@@ -1,8 +1,4 @@
-"""An assessor's own work, and one comparison for the SEE form.
-
-Assessors work blind. The queries select columns by name, so that they load no author, no answer of others, and no id or
-order that would reveal a system.
-"""
+"""An assessor's own work, and one comparison for the SEE form."""
 
 from __future__ import annotations
 
@@ -40,7 +36,7 @@ if TYPE_CHECKING:
     from evaluation.text import LengthUnit
 
 SUMMARY_LETTERS = "abcdefhilmoqrtvwxyz"
-"""Keys that mark summary units; the missing letters control the form (g, j, k, n, p, s, u)."""
+"""Keys that mark summary units."""
 
 SCALES: dict[str, tuple[int, ...]] = {
     Project.PercentScale.SIX: tuple(range(0, 101, 20)),
@@ -74,7 +70,7 @@ class SummaryWork:
 
     @property
     def is_judged(self) -> bool:
-        """Return True if every reference unit has a percent."""
+        """Return True if the stage of the reference units is over."""
         return self.stage in ("after", "done")
 
 
@@ -113,7 +109,7 @@ class SetWork:
 class JudgedUnit:
     """A reference unit (or a claim that replaces one) with the assessor's answer.
 
-    `percent` is 0 to 100; None without an answer and in a draft. `version` is 0 without an answer.
+    `percent` is 0 to 100, or None. `version` is 0 without an answer.
     """
 
     unit_id: str
@@ -165,8 +161,8 @@ class SeeForm:
     - `units`: empty until the questions before the reference are answered
     - `comparisons`: all comparisons of the same summary, including this one
     - `previous_id`, `next_id`: the neighbours of this comparison in the set
-    - `elsewhere`: the numbers of summary units that are marked in other comparisons of the summary
-    - `unmarked`: the numbers of summary units that are not marked in any comparison
+    - `elsewhere`: the numbers of summary units that are marked in other comparisons of the summary, if the set is open
+    - `unmarked`: the numbers of summary units that are not marked in any comparison, if the set is open
     - `summary_length`: in the project's length unit
     - `scale`: the percents to choose from; empty if any whole percent can be typed
     """
@@ -235,7 +231,7 @@ class SourceText:
 
 
 def own_work(project: Project, person: User) -> list[SetWork]:
-    """Load the person's assignments in the project, in order, with a fixed number of queries."""
+    """Load the person's assignments in the project, in order; unassigned ones are left out."""
     places = _own_places(project, person)
     progress = AssessingProgress.load(project, [place.key for place in places])
     return [place.work(progress) for place in places]
@@ -291,9 +287,9 @@ def own_assignment(project: Project, person: User, public_id: str) -> Assignment
 
 
 def assignment_to_save(slug: str, person: User, public_id: str) -> Assignment | None:
-    """Load the person's own assignment with the columns that saving needs, in one query; None if there is none.
+    """Load the person's own assignment with the columns that saving needs; None if there is none.
 
-    The caller tests permissions.
+    The caller must test permissions.
     """
     own = Assignment.objects.filter(assessor=person, document_set__project__slug=slug, public_id=public_id)
     columns = ("name", "percent_scale", "lease_minutes", "archived_at")
@@ -310,7 +306,7 @@ def assignment_to_save(slug: str, person: User, public_id: str) -> Assignment | 
 
 
 def see_form(project: Project, person: User, reading: Reading) -> SeeForm:
-    """Build the form of one of the person's comparisons, with its place among the person's sets and comparisons."""
+    """Build the form of one of the person's comparisons."""
     places = _own_places(project, person)
     # Only count the other sets, because loading their progress would slow down every page.
     progress = AssessingProgress.load(project, [reading.assignment.pk])
@@ -423,10 +419,7 @@ def _neighbours(here: SetWork, reading_id: str) -> tuple[str | None, str | None]
 
 
 def _asked(piece: JudgedComparison) -> Iterable[AskedCriterion]:
-    """Yield the criteria of this comparison.
-
-    Only the last comparison of a summary has the criteria after the reference, once the earlier ones are answered.
-    """
+    """Only the last comparison of a summary has criteria after the reference, once the earlier ones are answered."""
     summary = piece.summary
     for row in summary.criteria:
         if row.asked == Criterion.Asked.AFTER and (not piece.is_last or summary.is_before_open):

@@ -1,4 +1,4 @@
-"""The assignments of a project and their progress, for managers, without systems or answers."""
+"""The assignments of a project and their progress."""
 
 from __future__ import annotations
 
@@ -57,10 +57,7 @@ class QueueOffer:
 
 @dataclass(frozen=True, slots=True)
 class LapsedSet:
-    """A set from the queue that a person returned, or whose lease ended.
-
-    The person may continue the set while the set has too few assessors.
-    """
+    """A set from the queue that a person returned, or whose lease ended."""
 
     assignment_id: str
     document_set: str
@@ -167,7 +164,7 @@ def queued_sets(project: Project, person: User) -> QuerySet[Any]:
 
 
 def queue_offer(project: Project, person: User) -> QueueOffer:
-    """Load the queue's present offer for this person. Makes two queries."""
+    """Load the queue's present offer for this person."""
     in_hand = Assignment.objects.filter(
         OPEN, document_set__project=project, assessor=person, lease_until__isnull=False
     )
@@ -195,10 +192,7 @@ def assessors_in(project: Project) -> list[str]:
 
 
 def assessor_progress(project: Project) -> list[AssessorProgress]:
-    """Load the progress of every assessor and of everybody who has or had an assignment, sorted by name.
-
-    Makes two queries.
-    """
+    """Load the progress of every assessor and of everybody who has or had an assignment, sorted by name."""
     able = _who_may_assess(project)
     rows = (
         Assignment.objects.filter(document_set__project=project)

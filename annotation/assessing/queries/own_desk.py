@@ -1,4 +1,4 @@
-"""An assessor's own page. The page shows no systems and no answers of others."""
+"""An assessor's own page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OwnDesk:
-    """All of a person's work in a project, in the order of assignment.
+    """A person's work in a project, in the order of assignment.
 
     `drafts` has the started sets, `open` the sets that are not started, and `submitted` the closed ones.
     """
@@ -36,7 +36,7 @@ class OwnDesk:
 
     @property
     def later(self) -> tuple[SetWork, ...]:
-        """Return the unstarted sets that are neither leased nor next. The page shows one line for each."""
+        """Return the unstarted sets that are neither leased nor next."""
         return self._waiting[1:]
 
     @property
@@ -49,7 +49,7 @@ class OwnDesk:
 
 
 def own_desk(project: Project, person: User) -> OwnDesk:
-    """Load the person's own work in the project, with a fixed number of queries."""
+    """Load the person's own work in the project."""
     sets = own_work(project, person)
     opened = [work for work in sets if work.closed_at is None]
     return OwnDesk(

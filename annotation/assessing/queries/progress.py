@@ -36,8 +36,8 @@ class Gates:
 
     - `before`: none (nothing is asked), open or done
     - `units`: shut (questions of `before` are open), open or done
-    - `after`: none (nothing is asked, or another comparison of the summary asks it), shut (units are open), open or
-      done
+    - `after`: none (nothing is asked, or another comparison of the summary asks it), shut (an earlier stage of the
+      summary is open), open or done
     """
 
     before: Gate
@@ -136,7 +136,7 @@ class SummaryState:
         return bool(self.unanswered(Criterion.Asked.BEFORE))
 
     def is_by_rule(self, criterion: Criterion) -> bool:
-        """Return True if a rule gives the lowest answer, because every summary unit is marked."""
+        """Return True if the criterion is about unmarked units and there are none; False if marks were not loaded."""
         return criterion.reads == Criterion.Reads.UNMARKED and self.marked is not None and not self.unmarked
 
     def gate(self, criterion: Criterion) -> Gate:
@@ -169,7 +169,7 @@ class SummaryState:
 
     @property
     def unmarked(self) -> tuple[int, ...]:
-        """Return the numbers of summary units that are not marked in any comparison."""
+        """Return the numbers of summary units that no comparison marks; all numbers if marks were not loaded."""
         marked = self.marked or frozenset()
         return tuple(number for number in range(1, self.summary_units + 1) if number not in marked)
 
@@ -190,10 +190,7 @@ class AssignmentProgress:
         return all(summary.is_complete for summary in self.summaries.values())
 
     def leave_unasked(self) -> None:
-        """Drop the criteria without an answer.
-
-        A set that was closed before a criterion was added is complete without this criterion.
-        """
+        """Drop the criteria without an answer."""
         for summary in self.summaries.values():
             summary.criteria = tuple(each for each in summary.criteria if each.pk in summary.answers)
 
@@ -207,7 +204,7 @@ class AssessingProgress:
 
     @classmethod
     def load(cls, project: Project, assignment_ids: Collection[int]) -> AssessingProgress:
-        """Load the progress in two queries, or three if a question about unmarked units may be open."""
+        """Load the progress, with marks only for judged summaries that are not complete."""
         progress = cls.read(project, assignment_ids)
         progress.load_marks(
             summary for summary in progress.summaries() if summary.is_judged and not summary.is_complete
@@ -218,10 +215,10 @@ class AssessingProgress:
     def read(
         cls, project: Project, assignment_ids: Collection[int], *, readings: Collection[str] = ()
     ) -> AssessingProgress:
-        """Load the progress without marks, in two queries.
+        """Load the progress without marks.
 
-        With `readings`, only the summaries of these readings are loaded. Their `number` is then not their place in the
-        assignment.
+        With `readings`, only the summaries of these readings are loaded. Their `number` may then differ from their
+        place in the assignment.
         """
         criteria, ratings = _asked_and_rated(project, assignment_ids)
         assignments: dict[int, AssignmentProgress] = defaultdict(AssignmentProgress)
@@ -260,7 +257,7 @@ class AssessingProgress:
             yield from assignment.summaries.values()
 
     def load_marks(self, summaries: Iterable[SummaryState]) -> None:
-        """Load the marks of these summaries' readings. Makes no query if there are no readings."""
+        """Load the marks of these summaries' readings."""
         pieces = by_reading(summaries)
         marked: dict[int | None, set[int]] = {key: set() for key in pieces}
         for said in standing_judgments(pieces):
@@ -288,10 +285,7 @@ def by_reading(summaries: Iterable[SummaryState]) -> dict[int | None, JudgedComp
 
 
 def standing_judgments(pieces: Mapping[int | None, JudgedComparison]) -> list[CoverageJudgment]:
-    """Load the current judgments of these comparisons on units that are asked now.
-
-    Makes no query without comparisons.
-    """
+    """Load the current judgments of these comparisons on units that are asked now."""
     if not pieces:
         return []
     rows = CoverageJudgment.objects.filter(reading__in=pieces, is_current=True)
@@ -317,9 +311,8 @@ def slips_in(project: Project, assignment_id: int) -> list[int]:
     return sorted(slips)
 
 
-# Units and claims are counted separately, so that each count uses its own partial index. CROSS JOIN prevents SQLite,
-# which does not know the sizes of tables, from reading all units and judgments of the database. The statement is
-# written by hand, because every save runs it; tests/bench/answering.py (save) measures it.
+# CROSS JOIN keeps SQLite from changing the order of the joins. The statement is written by hand, because every save
+# runs it; tests/bench/answering.py (save) measures it.
 _PROGRESS = """
 WITH piece AS (
     SELECT a.assignment_id, a.id, a.public_id, a.state, a.position, a.comparison_id,

@@ -1,7 +1,7 @@
 """Acts of the SEE form, read from JSON.
 
-An act sets one value. `follows` is the version that the act changes, 0 if there is no value yet. An act with None
-changes any version; only the program itself may pass None.
+An act sets one answer. `follows` is the version that the act changes, 0 if there is no answer yet. An act with None
+changes any version; `read_acts` makes no such act.
 """
 
 from __future__ import annotations

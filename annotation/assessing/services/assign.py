@@ -1,4 +1,4 @@
-"""Assigning document sets to assessors: one set to one person, or a number of people to every set."""
+"""Assigning document sets to assessors."""
 
 from __future__ import annotations
 
@@ -41,10 +41,9 @@ def assign(
 ) -> Assignment:
     """Assign a document set with all its comparisons to a person.
 
-    An open assignment gets the new comparisons; an unassigned one continues with its answers. Comparisons are in random
-    order within a target length; the same `seed` gives the same order. Raises Conflict (code `closed`) if the person
-    has closed the assignment. Raises Invalid if the set has no comparison or the person may not assess, and the errors
-    of `require`.
+    An open assignment gets the new comparisons; an unassigned one continues with its answers. `seed` fixes the random
+    order of comparisons. Raises Conflict (code `closed`) if the person has closed the assignment. Raises Invalid if the
+    set has no comparison or the person may not assess, and the errors of `require`.
     """
     project = document_set.project
     require(by, project, Verb.ASSIGN)
@@ -70,11 +69,11 @@ def assign(
 def assign_sets(
     *, project: Project, people: Sequence[User], per_set: int, by: User | None
 ) -> list[Assignment]:
-    """Assign people to every document set until it has `per_set` assessors.
+    """Assign people to the comparable document sets that have fewer than `per_set` assessors.
 
-    People with the fewest open sets come first. People to whom a set is assigned already count toward `per_set`. Nobody
-    is assigned to a set twice, even after an unassignment, so a set may end with fewer assessors. Raises Invalid if
-    nothing can be assigned, if `per_set` is not 1 to 20, or if a person may not assess. Raises the errors of `require`.
+    People with the fewest open sets come first. Nobody is assigned to a set twice, even after an unassignment, so a set
+    may end with fewer assessors. Raises Invalid if nothing can be assigned, if `per_set` is not 1 to 20, or if a person
+    may not assess. Raises the errors of `require`.
     """
     require(by, project, Verb.ASSIGN)
     for person in people:
@@ -184,10 +183,7 @@ def _fill(
 
 
 def _in_order(comparisons: Iterable[Compared], chance: random.Random) -> list[int]:
-    """Order comparisons by falling target length, as in DUC 2002, then at random by summary.
-
-    Comparisons of a summary stay together.
-    """
+    """Comparisons of a summary stay together; the largest target length comes first."""
     of_summary: dict[tuple[int, int], list[int]] = defaultdict(list)
     for key, summary, target in comparisons:
         of_summary[target or 0, summary].append(key)

@@ -92,11 +92,7 @@ def _check_complete(here: AssignmentProgress) -> None:
 
 
 def _missing(piece: JudgedComparison) -> tuple[str, int] | None:
-    """Return the stage of a comparison and the number of missing answers; None if the comparison is complete.
-
-    Criteria before the reference are counted only in the first comparison of a summary. Later stages are not counted,
-    because even the number of reference units must stay hidden.
-    """
+    """Criteria before the reference are counted only in the first comparison of a summary."""
     match piece.gates.stage:
         case "before":
             return ("before", len(piece.summary.unanswered("before"))) if piece.is_first else None

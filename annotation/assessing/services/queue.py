@@ -1,7 +1,4 @@
-"""The queue of document sets.
-
-Assessors take sets themselves, under a lease, until every set has the number of assessors that the project requires.
-"""
+"""The queue of document sets, which assessors take themselves under a lease."""
 
 from __future__ import annotations
 
@@ -104,7 +101,7 @@ def give_back(*, assignment: Assignment, by: User) -> Assignment:
 def lapse_leases(*, project: Project | None = None) -> int:
     """Return sets with an expired lease to the queue, in one project or all, at most LAPSED_AT_ONCE.
 
-    Returns the number of these sets. Concurrent calls are safe.
+    Returns the number of these sets.
     """
     now = shared_now()
     expired = _expired(now)

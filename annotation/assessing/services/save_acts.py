@@ -49,8 +49,8 @@ STATUSES = {Conflict: 409, NotFound: 404, Invalid: 422}
 class ActResult:
     """The result of an act. `status` is an HTTP status: 200 if the act was saved, otherwise 404, 409 or 422.
 
-    `version` is the newest version of the item. If the act follows an older version (code `newer`), `theirs` is the
-    current value and `yours` is the sent value.
+    `version` is the newest version of the item, or 0 after a refusal with a code other than `newer`. If the act follows
+    an older version (code `newer`), `theirs` is the current value and `yours` is the sent value.
     """
 
     status: int
@@ -76,14 +76,12 @@ class Saved:
 
 @transaction.atomic
 def save_acts(*, assignment: Assignment, by: User, acts: Sequence[Act], all_or_none: bool = False) -> Saved:
-    """Save acts in order. An act that repeats the current value changes nothing, so acts may be sent again.
+    """Save acts in order. An act that repeats the current value makes no new version.
 
     If an act is invalid or follows an older version, its own result has the refusal and the other acts are saved. With
-    `all_or_none`, the first refusal is raised and nothing is saved. Scores do not change until the assignment is
-    closed.
-
-    Raises Conflict (code `closed` or `unassigned`) if the assignment takes no answers, or (code `busy`) if it changes
-    at the same time. Raises NotFound for another person's assignment, and the errors of `require`.
+    `all_or_none`, the first refusal is raised and nothing is saved. Raises Conflict (code `closed` or `unassigned`) if
+    the assignment takes no answers, or (code `busy`) if it changes at the same time. Raises NotFound for another
+    person's assignment, and the errors of `require`.
     """
     enter(assignment, by)
     if all_or_none:
@@ -117,7 +115,7 @@ def judge_unit(
 
 
 def _hold(assignment: Assignment) -> None:
-    """Renew the lease of an open assignment and lock its row until the transaction ends, with one update."""
+    """Renew the lease of an open assignment and lock its row until the transaction ends."""
     if assignment.lease_until is not None:
         assignment.lease_until = lease_end(assignment.document_set.project)
     still_open = Assignment.objects.filter(pk=assignment.pk, closed_at=None, unassigned_at=None)
@@ -347,7 +345,7 @@ def _clean_marks(given: Iterable[int], summary: SummaryState) -> list[int]:
 
 def _clean_note(note: str) -> str:
     note = note.strip()
-    # Refuse the zero character and lone surrogates, which JSON may contain but databases do not store.
+    # Refuse the zero character and lone surrogates, which JSON may contain but PostgreSQL does not store.
     if len(note) > LONGEST_UNIT_NOTE or NO_TEXT.search(note):
         raise Invalid(f"A note can have at most {LONGEST_UNIT_NOTE} characters.", field="note")
     return note

@@ -1,9 +1,4 @@
-"""The pages of an assessor's own work: list of sets, queue, SEE form, acts and closing. The pages show no systems and
-no answers of others.
-
-With scripts, the form sends acts as JSON and loads the pages of other summaries. Without scripts, every unit and
-question is a plain form, and every summary is a page.
-"""
+"""The pages of an assessor's own work: list of sets, queue, SEE form, acts and closing."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 LONGEST_AGENT = 300
 IPV6_CLIENT_BITS = 64
-"""Limits count IPv6 networks of this length, because a client has a whole network of addresses."""
+"""Limits count IPv6 networks of this length."""
 
 _BROWSERS = (
     ("Edg", "Edge"),
@@ -54,16 +54,16 @@ def client_of(request: HttpRequest) -> Client:
 
 
 def network_of(request: HttpRequest) -> str:
-    """Read the client's network, by which django-axes counts wrong passwords."""
+    """Return the client's network; see `Client.network`."""
     return Client(address_of(request)).network
 
 
 def address_of(request: HttpRequest) -> str:
-    """Return the client's network address; "" if the server does not know it (a socket file, a test).
+    """Return the client's network address; "" if the server does not know it.
 
-    Each of the `TRUSTED_PROXIES` appends its caller's address to X-Forwarded-For, so the client's address is that
-    many places from the right. Entries further left are ignored, because the client can forge them. Without proxies,
-    or if the header is too short or invalid, the result is the address of the connection.
+    Each of the `TRUSTED_PROXIES` appends its caller's address to X-Forwarded-For, so the client's address is that many
+    places from the right. Entries further left are ignored, because the client can forge them. Without proxies, or if
+    the header is too short or invalid, the result is the address of the connection.
     """
     here: Any = request.META.get("REMOTE_ADDR", "")
     count = settings.TRUSTED_PROXIES

@@ -1,4 +1,4 @@
-"""The database's clock, which all processes use."""
+"""The clock that processes share."""
 
 from __future__ import annotations
 

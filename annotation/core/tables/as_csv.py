@@ -1,4 +1,4 @@
-"""Writing CSV in UTF-8 with a header. A missing value is empty, a list is one cell, and formulas are disabled."""
+"""Writing CSV in UTF-8 with a header."""
 
 from __future__ import annotations
 

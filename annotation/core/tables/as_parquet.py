@@ -1,8 +1,4 @@
-"""Writing Parquet with typed columns and zstd compression, one row group at a time. Missing values are null.
-
-The file's metadata makes pandas read whole numbers as `Int64` and flags as `boolean`, which support missing values.
-Otherwise pandas would read them as floats and objects.
-"""
+"""Writing Parquet with typed columns and zstd compression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Converting the values of rows column by column in groups, which is faster than converting each cell."""
+"""Converting the values of rows column by column."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def spelled(
     """Yield the rows in groups, with each value converted by the function of its column.
 
     `columns` has one entry for each column: a factory that makes the function, or None to leave the column unchanged.
-    The factory is called for each group, so that caches of values stay small.
+    The factory is called for each group.
     """
     columns = list(columns)
     for group in batches(rows, ROWS_AT_ONCE):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 Cell = str | int | float | bool | datetime | Sequence[object] | Mapping[str, object] | None
-"""A value in a table. None is a missing value; it is never written as 0 or NaN."""
+"""A value in a table. None is a missing value."""
 
 TableRow = tuple[Cell, ...]
 
@@ -38,7 +38,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of export: its columns, and a function that yields its rows in a stable order.
+    """A level of export: its columns, and a function that yields its rows.
 
     The function takes the project, the names of people, and the options of the level by name.
     """
@@ -54,7 +54,7 @@ HEAD = (
     Column("system"),
     Column("target_words", ColumnKind.INTEGER),
 )
-"""The first columns of exported tables."""
+"""The first columns of most exported tables."""
 
 
 def columns(named: str) -> tuple[Column, ...]:

@@ -13,7 +13,7 @@ from annotation.core.tables.columns import Column, TableRow
 Write = Callable[[Iterable[TableRow], Sequence[Column], BinaryIO], int]
 """A function that writes rows to a binary stream, which stays open, and returns their number."""
 
-# Import a writer on first use, so that only processes that write Parquet load its library (34 MB).
+# Import a writer on first use, so that only processes that write Parquet load its library.
 _WRITERS = {
     "csv": "annotation.core.tables.as_csv.write",
     "jsonl": "annotation.core.tables.as_jsonl.write",

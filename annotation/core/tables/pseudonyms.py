@@ -27,8 +27,7 @@ class People:
 
     project: Project
     named: bool = False
-    # Cache pseudonyms: the same few people occur in all rows, and computing a pseudonym takes longer than the rest of
-    # a row.
+    # Cache pseudonyms, because the same few people occur in many rows.
     _known: dict[int, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def rater(self, name: str) -> str:
@@ -46,7 +45,7 @@ class People:
 
 
 def pseudonym(project: Project, who: int | str) -> str:
-    """Compute a stable pseudonym that reveals nothing about the person, such as "person-3f2a9c01de".
+    """Compute the pseudonym of a person in a project, such as "person-3f2a9c01de".
 
     `who` is the key of a user, or a rater's name from a file.
     """

@@ -1,4 +1,4 @@
-"""Convert files of DUC and TAC to rows: any number of SEE HTML files and DUCView pyramids."""
+"""Convert SEE HTML and DUCView files to rows."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _Pyramids = dict[str, tuple[PurePosixPath, str, dict[str, tuple[str, int]]]]
 """The file, text and content units of the pyramid of each set."""
 _ROOTS = {".pyr": "pyramid", ".pan": "peerAnnotation"}
 _NIST = re.compile(r"(?m)^\S+[ \t]+[MP][ \t]+\S+[ \t]+\d+(?:[ \t]+\S+){6}")
-"""A line of a result table of 2001 to 2004: a set, M or P, a document, a target length and figures."""
+"""A line of a result table of NIST."""
 
 _HTML = re.compile(r"\s*<(html|!doctype html|a name|head|body)", re.IGNORECASE)
-# Each expression ends at the end of the content at the latest, so that repeated beginnings take linear time.
+# These expressions must take linear time.
 _HIDDEN = re.compile(
     r"<!--.*?(?:-->|\Z)|<(head|script|style)\b.*?(?:</\1\s{0,9}>|(?=<body\b|<a\b)|\Z)", re.I | re.DOTALL
 )
@@ -38,10 +38,9 @@ _TAG = re.compile(r"</?[a-zA-Z!][^<>]{0,500}>")
 
 
 def format_of(file: NamedFile) -> Format | None:
-    """Recognise SEE HTML and DUCView files by their first characters and their name; None for other files.
+    """Recognise a SEE HTML or DUCView file by its first characters and its name; None for other files.
 
-    Raises ImportRefused for an empty file, for a NIST result table, and for a file that has a DUCView name but other
-    content.
+    Raises ImportRefused for an empty file and for a DUCView name with other content, among others.
     """
     head = as_text(head_of(file.path, file.name))[0]
     suffix = PurePosixPath(file.name).suffix.lower()
@@ -62,11 +61,9 @@ def format_of(file: NamedFile) -> Format | None:
 def read_duc_files(
     files: Sequence[NamedFile], problems: Findings, warnings: Findings
 ) -> tuple[Format, Dataset]:
-    """Read all files together. Return their format, `SEVERAL` if they have different ones, and their document sets.
+    """Read files together. Return their format, `SEVERAL` if they have different ones, and their document sets.
 
-    A peer is compared with all models of its set and length, and with the pyramid that annotates it. A file of no known
-    format is left out with a warning. A file that cannot be read, and files that contradict each
-    other, are problems.
+    Problems and warnings are added to the arguments.
     """
     found, dataset = set(), Dataset()
     pyramids: _Pyramids = {}
@@ -97,7 +94,6 @@ def read_duc_files(
 
 
 def _see_row(path: PurePosixPath, content: str) -> Row:
-    """Return the row of a summary with its units, or of a reference."""
     if (name := duc_name(path.stem)) is None:
         told = "has a name that does not say whose summary it is. Call it like D061.M.200.J.19.html or"
         raise unreadable(f"{told} D061.P.100.J.27.AP880911-0016.html.")
@@ -120,7 +116,6 @@ def _see_row(path: PurePosixPath, content: str) -> Row:
 
 
 def _pyramid_row(path: PurePosixPath, content: str, pyramids: _Pyramids) -> Row:
-    """Return the row of a set: its content units are weighted claims, with the answers for an annotated peer."""
     read, name = read_ducview(content), duc_name(path.stem)
     if read.peer_text is not None and name is None:
         told = "has a name that does not say whose summary it annotates."
@@ -153,10 +148,10 @@ def _row(**values: Any) -> Row:
 
 
 def read_see(content: str) -> tuple[str, ...]:
-    """Return the texts of the units of SEE HTML in order; in plain text, each line is a unit.
+    """Return the texts of the units of SEE HTML in order; in plain text, each line that is not blank is a unit.
 
-    A unit is the content of an anchor, `<a name="1">[1]</a> <a href="#1" id=1>The first unit.</a>`. Real files also
-    have units over several lines, unclosed anchors, and unescaped "<". Raises ImportRefused for HTML without units.
+    A unit is the content of an anchor, `<a name="1">[1]</a> <a href="#1" id=1>The first unit.</a>`. Raises
+    ImportRefused for HTML with text but without units.
     """
     found = content.splitlines()
     if _TAG.search(content):

@@ -1,8 +1,6 @@
-"""Read DUCView's files: a pyramid (.pyr), and a peer summary annotated with one (.pan).
+"""Read DUCView's files: pyramids (.pyr) and annotated peer summaries (.pan).
 
-Wrong offsets are corrected by searching for the words. A file may contain a regular expression for the headers of its
-model summaries. It is not executed, because it could run forever; headers are recognised as DUC names, or as names
-between lines of dashes.
+A file may contain a regular expression for the headers of its model summaries. It is not executed.
 """
 
 from __future__ import annotations
@@ -26,10 +24,9 @@ _RULED = re.compile(r"(?m)^ ?[-=_*]{3,} ?\n[^\n]*\S[^\n]*\n ?[-=_*]{3,} ?$")
 
 
 class PyramidFile(NamedTuple):
-    """A pyramid: the joined text of its model summaries, and label and weight of each content unit by its uid.
+    """A pyramid: its text, the first DUC name among the lines, and label and weight of each content unit by uid.
 
-    A weight is the number of model summaries that express the unit. `name` is the first DUC name among the headers. If
-    the file is a `.pan`, it also has the peer's text and the uids of the units that the peer expresses.
+    A `.pan` also has the peer's text and the uids of the units that the peer expresses.
     """
 
     text: str
@@ -46,13 +43,10 @@ def ducview_root(head: str) -> str:
 
 
 def read_ducview(content: str) -> PyramidFile:
-    """Read the pyramid of a `.pyr` or `.pan`, and the peer annotation of a `.pan`.
-
-    Raises ImportRefused for unreadable XML, and for content without a pyramid, content units or expected annotation.
-    """
+    """Read a `.pyr` or `.pan`. Raises ImportRefused for content that cannot be read."""
     if "<!ENTITY" in content:
         raise unreadable("declares entities, which could swell. Write the characters themselves.")
-    # Remove the declared encoding, which is wrong because the content is decoded already.
+    # Remove the declared encoding, because the content is decoded already.
     plain = _CONTROLS.sub(" ", _DECLARATION.sub("", content, count=1))
     try:
         root = ElementTree.fromstring(_BARE_AMPERSAND.sub("&amp;", plain))  # noqa: S314 - no entities, a bounded size
@@ -81,7 +75,7 @@ def _text_of(element: ElementTree.Element) -> str:
 
 
 def _units(pyramid: ElementTree.Element, text: str) -> dict[str, tuple[str, int]]:
-    # Model summaries start at lines that are DUC names, or at names between lines of dashes.
+    # Model summaries start at lines that are DUC names, or at names between ruled lines.
     named = [line.start() for line in re.finditer("(?m)^.*$", text) if duc_name(line[0])]
     starts = named or [found.start() for found in _RULED.finditer(text)]
     positions = [at for at, character in enumerate(text) if not character.isspace()]
@@ -91,7 +85,7 @@ def _units(pyramid: ElementTree.Element, text: str) -> dict[str, tuple[str, int]
         uid = scu.get("uid", "").strip()
         if not uid or uid in units:
             raise unreadable(f"has two scu with the uid {uid!r}." if uid else "has an scu without a uid.")
-        # Count each model summary once; a contributor whose place is unknown counts as one more.
+        # Count each model summary once; a contributor without a known place counts as one more.
         models = set()
         for number, one in enumerate(scu.iterfind("contributor"), start=1):
             places = [_place(part, squeezed, positions) for part in one.iterfind("part")]
@@ -102,11 +96,7 @@ def _units(pyramid: ElementTree.Element, text: str) -> dict[str, tuple[str, int]
 
 
 def _place(part: ElementTree.Element, squeezed: str, positions: Sequence[int]) -> int | None:
-    """Find the offset of a part: the occurrence of its words nearest to its stated offset. None if there is none.
-
-    `squeezed` is the text without white space, because white space varies between formats. `positions` are the offsets
-    of its characters in the text.
-    """
+    """`squeezed` is the text without white space. `positions` are the offsets of its characters in the text."""
     wanted, start = "".join(part.get("label", "").split()), part.get("start", "")
     near = bisect_left(positions, int(start)) if start.isdecimal() and len(start) < 10 else 0
     found = (squeezed.find(wanted, near), squeezed.rfind(wanted, 0, near + len(wanted)))

@@ -1,7 +1,4 @@
-"""Convert records of annotation tools and published studies to flat rows with people's answers.
-
-Columns that the layout of a tool does not use stay in the record, so that the report lists them as not read.
-"""
+"""Convert records of annotation tools and published studies to rows with people's answers."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from annotation.imports.row import RATER, RATER_NAMES, Mark, NotJson, listed, lo
 
 Values = Mapping[str, Any]
 Rows = dict[str, Any] | list[dict[str, Any]]
-"""A flat row, or a list of them. People's answers belong to the first."""
+"""A row, or a list of rows. People's answers belong to the first."""
 
 _ERROR = re.compile(
     r"wrong|error|halluc|unsupp|not.?supp|incorrect|false|contradict|trinsic|unfaithful|inconsisten|fabricat|invent|"
@@ -45,7 +42,7 @@ _USERS = ".responses.users"
 _PERSON = {"email", "username", "id", *RATER_NAMES}
 _NOTHING = {"", "null", "none", "na", "n/a", "nan"}
 KEPT = {"annotations", "completions", "predictions"}
-"""Fields of Label Studio that paths may enter. No remark lists them as unread."""
+"""Fields of Label Studio that do not count as unread."""
 ASKS_MARKS = {"XSum hallucinations", "annotated spans"}
 """Titles of tools whose raters are always asked for marks; a rater without a mark found no error."""
 NO_VOTE = "Its rater gives no vote on this summary."
@@ -66,10 +63,9 @@ class Tool(NamedTuple):
 
 
 def laid_flat(table: Table) -> tuple[str, Iterator[Record]]:
-    """Return the title of the tool that wrote the file, and its records as flat rows.
+    """Return the title of the tool that wrote the file, and its records as rows.
 
-    If the tool is unknown, the title is empty and the records are unchanged. A record that does not fit the tool is a
-    problem. A remark counts the records that the tool marks as rejected.
+    If the tool is unknown, the title is empty and the records are unchanged.
     """
     first = next(table.records, None)
     if first is None:
@@ -113,10 +109,7 @@ def _rest(values: Values, *consumed: str) -> dict[str, Any]:
 
 
 def _mark(said: Said, rater: str, spans: Iterable[Any] | None, whole: str = "") -> None:
-    """Add a rater, and a mark for each span whose labels name an error. `whole` is the text that has the spans.
-
-    A span whose labels name neither an error nor its absence is a mark that is left out.
-    """
+    """Add a rater, and a mark for each span whose labels name an error. `whole` is the text that has the spans."""
     said.marks.append(Mark(rater))
     for one in spans or ():
         span = one if isinstance(one, dict) else dict(zip(("start", "end", "label"), one, strict=True))
@@ -134,10 +127,7 @@ def _mark(said: Said, rater: str, spans: Iterable[Any] | None, whole: str = "") 
 
 
 def _person(given: Any, place: int = 0) -> str:
-    """Read a person's name from a number, a text or an object.
-
-    Without a name, the person is named by `place`; the name is "" if `place` is 0.
-    """
+    """Without a name, the person is named by `place`; the name is "" if `place` is 0."""
     if isinstance(given, dict):
         named = (given[name] for name in given if plain(name) in _PERSON and given[name] is not None)
         given = next(named, None)
@@ -156,7 +146,6 @@ def _with_summary(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _result(said: Said, rater: str, name: str, value: Values, whole: str = "") -> None:
-    """Add a mark or a rating of Label Studio."""
     kind = next((kind for kind in ("rating", "number", "choices", "taxonomy") if kind in value), "")
     if kind:
         said.ratings.append((name, rater, _only(value[kind])))
@@ -229,7 +218,6 @@ def _argilla(values: Values, said: Said) -> Rows:
 
 
 def _argilla_columns(values: Values, said: Said) -> Rows:
-    """Convert the columns of each question, such as `quality.responses`, to a list of responses."""
     row, responses = _rest(values, "id", "_server_id", "status"), {}
     for name in [name.removesuffix(_USERS) for name in values if name.endswith(_USERS)]:
         held: list[Any] = [
@@ -369,7 +357,7 @@ def _tofueval(rows: list[Values], said: Said) -> Rows:
 
 def _xsum_marks(values: Values, said: Said) -> Rows:
     kind = str(values["hallucination_type"] or "").strip()
-    # This file escapes apostrophes, but the study's other file does not.
+    # The study's file escapes apostrophes.
     summary, words = (str(values[name]).replace("\\'", "'") for name in ("summary", "hallucinated_span"))
     given = (str(values.get(f"hallucinated_span_{side}")) for side in ("start", "end"))
     start, end = (int(cell) if cell.isdecimal() else 0 for cell in given)
@@ -438,7 +426,6 @@ def _columns_of_rating(values: Values) -> list[str]:
 
 
 def _are_rating_rows(values: Values) -> bool:
-    """Return True for a row of one rating, which has a rater or a common criterion. Rows of metrics have neither."""
     what, how, who = _columns_of_rating(values)
     return bool(what and how and (who or plain(str(values[what])) in CRITERIA))
 
@@ -463,7 +450,7 @@ def _has(*names: str, **kinds: Any) -> Callable[[Values], bool]:
 
 
 def _are(name: str, *inner: str) -> Callable[[Values], bool]:
-    """Make a test that a field is a list of objects with these names."""
+    """Make a test that a field is a non-empty list of objects with these names."""
     return lambda values: (
         isinstance(given := values.get(name), list)
         and bool(given)

@@ -1,7 +1,4 @@
-"""The API of judges: list, show, add and change.
-
-Addresses are shown only to people who may start runs, and names of key variables to nobody.
-"""
+"""The API of judges."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ if TYPE_CHECKING:
 
 MOST_MEMBERS = 20
 OWN_PROFILE = tuple(each for each in PROFILE if each not in ("kind", "api_key_env"))
-"""The columns of a project's own judge that can be changed; only administrators choose a key of the environment."""
+"""The columns of a judge that the API shows and changes, besides its kind."""
 
 JudgeRow = shape_of(JUDGES, "JudgeRow")
 
@@ -132,7 +129,7 @@ class OneJudge(ApiView):
 
     @operation("get_judge", responses=JudgeDetail)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show a judge: its address, limits and prices.
+        """Show a judge.
 
         Needs the verb "change project".
         """
@@ -143,7 +140,7 @@ class OneJudge(ApiView):
     def patch(self, request: Request, slug: str, public_id: str) -> Response:
         """Change a judge of the project's own.
 
-        Needs the verb "change project", and "set keys" for an API key. A judge that has answered keeps its name, kind
+        Needs the verb "change project", and "set keys" for an API key. A judge that has been used keeps its name, kind
         and model (409, judge_used). If the server changes, the stored key is deleted.
         """
         project = self.enter(Verb.CHANGE_PROJECT)
@@ -165,7 +162,6 @@ def named_judge(name: str, project: Project, field: str) -> Judge:
 
 
 def _told(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Replace the members in the profile by their rows."""
     if "members" not in given:
         return dict(given)
     return {**given, "members": [named_judge(name, project, "members") for name in given["members"]]}

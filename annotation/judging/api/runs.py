@@ -1,4 +1,4 @@
-"""The API of runs: start, show, cancel and resume."""
+"""The API of runs."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Runs(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Start a run.
 
-        Needs the verb "run". Stored answers of this judge are not asked for again.
+        Needs the verb "run".
         """
         project = self.enter(Verb.RUN)
         wanted = self.body(NewRun)
@@ -130,8 +130,7 @@ class RunResume(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Resume a run: its failed and cancelled jobs are queued again.
 
-        Needs the verb "run". Stored answers are not asked for again. A run that reached its cost cap needs a
-        higher cap.
+        Needs the verb "run".
         """
         project = self.enter(Verb.RUN)
         run = only(runs_of(project), public_id, "run")

@@ -21,12 +21,12 @@ ToldExample = Mapping[str, Any]
 
 
 def examples_of(judge: Judge) -> JudgeExamples | None:
-    """Load the examples of a judge; None if it has none. One query."""
+    """Load the examples of a judge; None if it has none."""
     return JudgeExamples.objects.filter(judge=judge).select_related("guideline", "base").first()
 
 
 def half_of(cluster: str) -> int:
-    """Assign a document set or group to the half 0 or 1, by a hash, so that the half never changes."""
+    """Assign a document set or group to the half 0 or 1, by a hash."""
     return hashlib.sha256(cluster.encode()).digest()[0] % 2
 
 

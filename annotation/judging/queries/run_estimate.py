@@ -31,8 +31,8 @@ class RunEstimate:
     """The estimated size of a run, as if no answer was stored yet.
 
     - `cost`: None for judges without a price
-    - `known`: the number of summaries with stored verdicts of this judge; they make the run cheaper
-    - `erased`: the number of this judge's erased replies in the project, which must be paid for again
+    - `known`: the number of summaries with usable verdicts of this judge
+    - `erased`: the number of erased replies in the project of this judge or the panel's members
     - `is_measured`: True if length and duration of replies come from the judge's latest calls, False if assumed
     """
 
@@ -57,7 +57,7 @@ def run_estimate(
     tokens_told: int = 0,
     repeat_share: float | None = None,
 ) -> RunEstimate:
-    """Estimate a run with these parts over the project; for a panel, add up its members.
+    """Estimate a run with these parts over the project.
 
     `only` limits the run to summaries with these keys, whose document sets must have claims already. `tokens_told` is
     the number of additional tokens in each prompt, such as those of examples. `repeat_share` is the share of summaries

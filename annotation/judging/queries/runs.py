@@ -29,7 +29,7 @@ POOR_SHARE = 0.1
 RATE_OVER = timedelta(minutes=2)
 """The period over which the rate of a run is measured."""
 SILENT_AFTER = 8.0
-"""Seconds without a reply after which a server with open calls is reported."""
+"""Seconds without a reply after which a server with open calls may be reported."""
 REASON_SHOWN = 200
 
 
@@ -40,7 +40,7 @@ Outcome = Literal["good", "poor", "unusable"]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A job whose latest attempt failed."""
+    """A job that is not done and has an error."""
 
     document_set: str
     error: str
@@ -49,7 +49,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """The model names in a judge's replies in a run, and the last name before the run; "" if unknown."""
+    """The model names in some replies of a judge, and the last name before these calls; "" if unknown."""
 
     judge: str
     models: tuple[str, ...]
@@ -57,7 +57,7 @@ class ServedModel:
 
     @property
     def is_another(self) -> bool:
-        """True if the replies name several models, or a model that differs from the one before the run."""
+        """True if the replies name several models, or a model that differs from the one before."""
         return len({*self.models, self.before} - {""}) > 1
 
 
@@ -74,14 +74,14 @@ class SilentServer:
 class RunProgress:
     """The progress of a run. A job is a document set.
 
-    - `failing`: the number of jobs whose latest attempt failed; they may be tried again
+    - `failing`: the number of jobs that are not done and have an error
     - `failures`: the first of these jobs, by document set
     - `unscored`: the number of unusable verdicts, answers to questions and ratings; `usable`: the number of usable ones
     - `unscored_reasons`: the most common reasons with their counts
-    - `calls`, tokens and `cost`: those that the run paid for, without stored answers
+    - `calls` and tokens: those of the calls that the run made; `cost`: may include reserved costs of open calls
     - `rate`: the recent number of judged summaries per minute; None if there are none, and after the run has ended
     - `served`: the models that answered for each judge
-    - `silent`: the servers that have not replied for SILENT_AFTER seconds
+    - `silent`: the servers that have not replied for a while
     """
 
     total_jobs: int
@@ -155,7 +155,7 @@ def run_to_work_on(*, besides: Collection[int] = ()) -> Run | None:
 
 
 def runs_to_settle() -> QuerySet[Run]:
-    """Select active runs without open jobs. They exist if a worker died right after it ended the last job."""
+    """Select active runs without open jobs."""
     is_open = Job.objects.filter(run=OuterRef("pk"), state__in=OPEN)
     return Run.objects.filter(~Exists(is_open), state=Run.State.ACTIVE)
 
@@ -213,7 +213,6 @@ def is_useless(run: Run) -> bool:
     """True if the run asked its judge and got no usable answer.
 
     It is False if the same answers were unusable in an earlier run while other answers in these sets are usable.
-    Otherwise a server that always refuses one text would make every later run fail.
     """
     asked = Job.objects.filter(run=run, unscored__gt=0)
     if not asked.exists() or Job.objects.filter(run=run, usable__gt=0).exists():
@@ -231,7 +230,7 @@ def is_useless(run: Run) -> bool:
 def why_unusable(run: Run) -> list[tuple[str, int]]:
     """Count the reasons of unusable answers, the most common first.
 
-    A repeated failure is not stored again, so if this run has no reasons, those of earlier runs are returned.
+    If this run has no reasons, those of earlier runs are returned.
     """
     found = Counter[str]()
     for condition in ({"run": run}, {}):
@@ -241,7 +240,6 @@ def why_unusable(run: Run) -> list[tuple[str, int]]:
 
 
 def _unusable(run: Run) -> tuple[QuerySet[Any], ...]:
-    """The judge's unusable answers about summaries, in the sets in which the run got unusable answers."""
     sets = Job.objects.filter(run=run, unscored__gt=0).values("document_set")
     return (
         Verdict.objects.filter(
@@ -281,7 +279,7 @@ def usage_of(calls: QuerySet[JudgeCall]) -> Usage:
 
 
 def served_in(calls: QuerySet[JudgeCall]) -> list[ServedModel]:
-    """Find the models that answered these calls, by judge. Two queries."""
+    """Find the models that answered these calls, by judge."""
     answered = calls.exclude(served_model="").order_by("judge", "served_model")
     rows = answered.values_list("judge", "served_model").annotate(first=Min("pk"))
     first: dict[int, int] = {}
@@ -324,7 +322,6 @@ def _failures(run: Run) -> list[Failure]:
 
 
 def _rate(run: Run) -> float | None:
-    """Count the judged summaries per minute, over the last RATE_OVER."""
     now = timezone.now()
     late = Job.objects.filter(run=run, state=Job.State.DONE, finished_at__gte=now - RATE_OVER)
     found = late.aggregate(summaries=Sum("done", default=0), began=Min("started_at"))
@@ -354,7 +351,7 @@ def _silent(run: Run) -> list[SilentServer]:
 
 
 def runs_of(project: Project) -> QuerySet[Run]:
-    """The project's runs, with their related rows."""
+    """The project's runs, with their judges and the people who started them."""
     return project.runs.select_related("project", "judge", "started_by")
 
 

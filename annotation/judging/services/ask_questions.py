@@ -27,12 +27,12 @@ OPERATOR = "the operator"
 def ask_questions(
     *, document_set: DocumentSet, texts: Sequence[str], retire_made_up: bool = True, by: User | None
 ) -> list[Claim]:
-    """Add questions about a document set; the next run answers them.
+    """Add questions about a document set.
 
-    Needs the verb "change project". Questions that the judge generated are retired, unless `retire_made_up` is False.
-    The scores of the set's summaries are recomputed; questions without answers do not change them. Raises Invalid (code
-    `invalid_questions`) if the list is empty, if a question is empty, too long or repeated, or if there would be more
-    than MOST_QUESTIONS. Questions that exist already are omitted; Conflict (`asked_already`) if no other is left.
+    Needs the verb "change project". Questions that a judge generated are retired, unless `retire_made_up` is False.
+    Raises Invalid (code `invalid_questions`) if the list is empty, if a question is empty, too long or repeated, or if
+    there would be more than MOST_QUESTIONS. Questions that exist already are omitted; Conflict (`asked_already`) if no
+    other is left.
     """
     project = document_set.project
     require(by, project, Verb.CHANGE_PROJECT)

@@ -27,14 +27,14 @@ LONGEST_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A successful test; `format` is the best reply format that the server accepts."""
+    """A successful test; `format` is the reply format that was found."""
 
     seconds: float
     format: str
 
 
 def check_connection(*, project: Project, judge: Judge, by: User | None) -> Connection:
-    """Ask the server of a judge, saved or not, about a fixed claim; no text of the project is sent.
+    """Ask the server of a judge, saved or not, about a fixed claim and text.
 
     The reply format and the refused parameters are determined again, and stored if the judge is saved. Raises NotFound
     for another project's judge. Raises Invalid if the judge cannot be asked (code `unusable_judge`) or gives no usable

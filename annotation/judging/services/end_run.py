@@ -38,7 +38,7 @@ def settle(run: Run) -> None:
 def stop_run(
     run: Run, *, reason: str, met_by: jobs.Claimed | None = None, state: Job.State = Job.State.FAILED
 ) -> None:
-    """Stop the whole run because of a failure that every other job would also have.
+    """Stop the whole run.
 
     The job `met_by` had the failure and ends in `state`. If this worker no longer owns the job, nothing happens.
     """

@@ -87,10 +87,7 @@ def require_of(judge: Judge, project: Project) -> None:
 
 
 def require_usable(judge: Judge) -> None:
-    """Raise Invalid (code `unusable_judge`) if no worker can ask the judge; the reason is that of `fault_of_use`.
-
-    Keys in the environment are not checked, because only workers may have them.
-    """
+    """Raise Invalid (code `unusable_judge`) with the reason of `fault_of_use`, if there is one."""
     if fault := fault_of_use(judge):
         raise Invalid(fault, field="judge", code="unusable_judge")
 
@@ -147,7 +144,6 @@ def build(
 
 
 def _limits(judge: Judge) -> Limits:
-    """This process's share of the judge's limits, which are divided by the number of workers."""
     workers = max(1, workers_alive())
     shared = {name: getattr(judge, name) for name in ("concurrency", "calls_per_minute", "tokens_per_minute")}
     return Limits(
@@ -184,14 +180,11 @@ class JudgeAtWork:
         return self.halves[0]
 
     def judge_of(self, document_set: DocumentSet) -> AnsweringJudge:
-        """The judge for this set, with examples from the other half of the sets."""
+        """The judge for this set, with the examples for its half, if there are any."""
         return self.halves[half_of(document_set.cluster) % len(self.halves)]
 
     def repeat_judge(self, document_set: DocumentSet, run: Run) -> AnsweringJudge | None:
-        """The judge for repeated questions about this set. It ignores replies that earlier calls stored.
-
-        None if the run repeats no questions.
-        """
+        """The judge for repeated questions about this set; None if the run repeats no questions."""
         return self.judge_of(document_set).again(run.public_id) if run.repeat_share else None
 
     def begin(self, question: Coroutine[Any, Any, JudgeReply]) -> Future[JudgeReply]:
@@ -203,8 +196,8 @@ class JudgeAtWork:
 def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
     """Build a judge with an event loop, and close everything at the end of the with block.
 
-    Calls are stored as rows, and the judge's row gets the reply format of the server. Calls for a run count towards its
-    cost and cap. Raises JudgeSettings if the judge cannot be built or the run's project may not use it.
+    Calls are stored as rows, and the rows of judges get the reply formats of their servers. Calls for a run count
+    towards its cost and cap. Raises JudgeSettings if the judge cannot be built or the run's project may not use it.
     """
     if run is not None:
         try:
@@ -287,7 +280,7 @@ def is_allowed_url(url: str, allowed: list[str]) -> bool:
 
 
 def fault_of_use(judge: Judge) -> str:
-    """The reason why the judge cannot be asked in this installation; "" if it can."""
+    """The reason why the judge cannot be asked in this installation; "" if none is known."""
     if judge.archived_at is not None:
         return f"The judge {judge.name!r} is archived. Unarchive it, or choose another."
     if judge.kind == Judge.Kind.PANEL:

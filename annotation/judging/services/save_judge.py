@@ -1,8 +1,4 @@
-"""Add, change, archive and restore judges.
-
-Owners and managers change the judges of their project, and administrators change the shared judges. Only this module
-has the rules for profiles: the page, the API and the admin use `profile_faults`.
-"""
+"""Add, change, archive and restore judges."""
 
 from __future__ import annotations
 
@@ -42,7 +38,7 @@ LIMITS = (
 )
 PRICES = ("prompt_price", "completion_price")
 IDENTITY = ("name", "kind", "model")
-"""The columns that are fixed once the judge has answered."""
+"""The columns that are fixed once the judge has been used."""
 PROFILE = (*IDENTITY, "base_url", "api_key_env", *LIMITS, *PRICES, "custom_instruction", "ask_next_below")
 """The columns of a judge that people fill in."""
 
@@ -60,7 +56,7 @@ NUMBER_BOUNDS: Mapping[str, tuple[float, float, str]] = {
     **dict.fromkeys(PER_MINUTE, (1, math.inf, "Enter at least 1, or leave it empty for no limit.")),
     **dict.fromkeys(PRICES, (0, sys.float_info.max, "The price must be 0 or more.")),
 }
-"""The minimum and maximum of each number, as in the database's constraints, with the message."""
+"""The minimum and maximum of each number, with the message."""
 
 
 @transaction.atomic
@@ -118,7 +114,7 @@ def change_judge(
 
     A new server removes the stored key. A new server or model resets the reply format and the refused parameters.
     Raises the Invalid and NotAllowed of `add_judge`. Raises Conflict (code `judge_used`) if the name, kind or model
-    changes and the judge has answered.
+    changes and the judge has been used.
     """
     _require(judge.project, by, api_key)
     judge = Judge.objects.select_for_update(of=("self",)).select_related("project").get(pk=judge.pk)
@@ -181,7 +177,7 @@ def is_used(judge: Judge) -> bool:
 def as_changed(judge: Judge, changes: Mapping[str, object], api_key: str | None = None) -> Judge:
     """Build an unsaved copy of the row with these columns of `PROFILE` and this key.
 
-    Raises Invalid for other columns, for an invalid key, and for a key that this judge cannot store.
+    Raises Invalid for other columns, and for a key or a variable that this judge cannot have.
     """
     wanted = copy(judge)
     for name, value in changes.items():

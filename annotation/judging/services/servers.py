@@ -43,7 +43,7 @@ def allow_server(*, url: str, by: User) -> AllowedServer:
 
 
 def disallow_server(*, server: AllowedServer, by: User) -> None:
-    """Remove a server that an administrator added. Runs that use it stop at their next turn."""
+    """Remove a server that an administrator added."""
     _require_administrator(by)
     server.delete()
     logger.info("Server no longer allowed: %s by %s", server.url, by.username)

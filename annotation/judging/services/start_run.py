@@ -50,13 +50,14 @@ def start_run(
 ) -> Run:
     """Start a run of the judge for these metrics, with a job for each document set that has summaries.
 
-    Stored answers of this judge are not asked for again. If the project has no deciding judge, this judge becomes it.
+    If the project has no deciding judge, this judge becomes it.
+
     - `n_questions`: the number of questions per document set; the judge generates the missing ones. If it is None, the
       judge generates questions only for sets without questions.
     - `max_cost`: the run stops before its calls could cost more
-    - `repeat_share`: the random share of summaries, in (0, 1], about which the judge is asked again without stored
-      calls
+    - `repeat_share`: the random share of summaries, in (0, 1], about which the judge is asked again
     - `trial_of`: makes the run a trial of the summaries with these keys; a trial never makes the judge the deciding one
+
     Raises NotFound for another project's judge. Raises Invalid (codes `unknown_metric`, `invalid_questions`,
     `invalid_share`, `unusable_judge`, `invalid_cap`, `no_summaries`). Raises Conflict (`run_active`, with the run's id)
     while another run of the judge in the project is active.
@@ -111,7 +112,7 @@ def start_run(
 
 
 def require_startable(run: Run) -> None:
-    """Raise Invalid for options of an unsaved run that suit no texts; the codes are those of `start_run`."""
+    """Raise Invalid for unusable options of an unsaved run; the codes are those of `start_run`."""
     unknown = [name for name in run.metrics if name not in RUN_METRICS]
     if unknown or not run.metrics:
         what = f"No judge answers {unknown[0]!r}." if unknown else "A run needs a metric."
@@ -140,7 +141,7 @@ def require_startable(run: Run) -> None:
 
 @transaction.atomic
 def cancel_run(*, run: Run, by: User | None) -> Run:
-    """Cancel a run at once, so that workers write nothing more. Stored answers are kept. Idempotent."""
+    """Cancel a run. Stored answers are kept. Idempotent."""
     require(by, run.project, Verb.RUN)
     run = locked_run(run)
     if run.state != Run.State.ACTIVE:
@@ -153,7 +154,7 @@ def cancel_run(*, run: Run, by: User | None) -> Run:
 
 @transaction.atomic
 def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> Run:
-    """Queue the failed and cancelled jobs of a run again; stored answers are not asked for again.
+    """Queue the failed and cancelled jobs of a run again.
 
     A cancelled or stopped run is resumed even without such jobs. `max_cost` is a new cap for the whole run, including
     its cost so far. Raises Conflict if any other run has no such jobs (code `nothing_to_resume`), or if another run of

@@ -158,7 +158,7 @@ def add(request: Request, slug: str) -> HttpResponse:
     if kind not in KINDS:
         raise Invalid(f"A judge to add is one of {', '.join(KINDS)}.", field="kind")
     if kind == Judge.Kind.PANEL:
-        judge_by_name(LEXICAL)  # A panel may have asked it.
+        judge_by_name(LEXICAL)  # Create it, so that it can be a member.
     judge = Judge(project=room.project, kind=kind)
     if kind == Judge.Kind.OPENAI:
         judge.base_url, judge.model = _provider(request)["base_url"], _provider(request)["model"]

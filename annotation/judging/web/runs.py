@@ -74,7 +74,6 @@ def start_run(request: Request, slug: str) -> HttpResponse:
 
 @screen("GET")
 def estimate(request: Request, slug: str) -> HttpResponse:
-    """Show the estimate for the run in the form."""
     room = enter(request, slug, Verb.RUN, here="runs")
     judge = judge_by_name(request.GET.get("judge", LEXICAL), room.project)
     found = run_estimate(project=room.project, judge=judge, parts=parts_of(request.GET.getlist("metrics")))

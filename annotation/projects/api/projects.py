@@ -148,10 +148,9 @@ class Projects(ApiView):
         refusals=("403",),
     )
     def post(self, request: Request) -> Response:
-        """Create a project and make the caller its owner, or return the caller's own project of that name unchanged.
+        """Create a project that the caller owns, or return the caller's own project of that name unchanged.
 
-        The slug is made from the name and ends in random letters. Needs staff rights, unless the operator lets
-        everybody create projects.
+        Refused (403) if the caller may not create projects.
         """
         asked = self.body(NewProject)
         own = own_project(asked["name"], self.person)
@@ -172,8 +171,7 @@ class OneProject(ApiView):
     def patch(self, request: Request, slug: str) -> Response:
         """Change rules of a project.
 
-        Needs the verb "change project". The old and new values are logged, and the scores are recomputed if the
-        change affects them.
+        Needs the verb "change project".
         """
         project = self.enter(Verb.CHANGE_PROJECT)
         changes = self.body(ProjectRules, partial=True)

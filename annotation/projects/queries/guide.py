@@ -1,4 +1,4 @@
-"""The three steps from a new project to its first judged run; they can be taken in any order."""
+"""The three steps from a new project to its first run."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ class GuideStep(NamedTuple):
 
 
 def guide_steps(project: Project, verbs: Collection[Verb]) -> list[GuideStep]:
-    """Return the steps; none if the person may not take all of them, or if a run has finished.
-
-    Makes at most one query.
-    """
+    """Return the steps; none if the person may not take all of them, or if a run has finished."""
     if not set(verbs) >= NEEDED:
         return []
     runs = Run.objects.filter(project=OuterRef("pk"))

@@ -1,4 +1,4 @@
-"""Members, invitations, and the rows that stay when a member is removed."""
+"""Members, invitations, and the rows of a member."""
 
 from __future__ import annotations
 
@@ -42,9 +42,10 @@ DOES: dict[Role, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """The numbers of rows that stay in a project when a person is removed; each number is at most 9,999.
+    """Numbers of a person's rows in a project, each at most 9,999.
 
-    The sets in `open_sets` need another assessor, and the `invitations` are revoked.
+    Judgments are current percents; verdicts, decisions and comments are those that are not withdrawn. Ratings are not
+    counted. `invitations` are those that can still be accepted.
     """
 
     judgments: int
@@ -149,7 +150,7 @@ def invitations_of(project: Project) -> QuerySet[Invitation]:
 
 
 def what_stays(membership: Membership) -> Left:
-    """Count the rows that stay in the project if the member is removed."""
+    """Count the rows that a member has in the project, for the page on removing the member."""
     project, person = membership.project, membership.user
     assignments = Assignment.objects.filter(
         assessor=person, document_set__project=project, unassigned_at__isnull=True

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 CHECKS_COUNTED_UP_TO = 9999
-"""The limit for counting checks, because counting a million checks takes a second."""
+"""The limit for counting checks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class ProjectCard:
     """A project in the list, with its size and the work that waits for this person.
 
     `open_summaries` counts the comparisons in the person's open assignments. `disputes` counts open disputes. `checks`
-    counts the checks of claims that no person has answered, up to CHECKS_COUNTED_UP_TO + 1. `disputes` is 0 for a
-    person who may not decide, and `checks` for a person who may not review.
+    counts the checks of claims without a human label, up to CHECKS_COUNTED_UP_TO + 1. `disputes` is 0 for a person who
+    may not decide, and `checks` for a person who may not review.
     """
 
     project: Project
@@ -53,7 +53,7 @@ class ProjectCard:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The size of a project. `answered` counts the checks that a reviewer or an adjudicator has answered."""
+    """The size of a project. `checks` are those of current claims; `answered` are those with a human label."""
 
     document_sets: int
     systems: int
@@ -63,7 +63,7 @@ class Contents:
 
 
 def project_cards(person: User) -> list[ProjectCard]:
-    """Load the projects of a person that are not archived, ordered by name. Makes a fixed number of queries."""
+    """Load the projects of a person that are not archived, ordered by name."""
     projects = list(visible_projects(person).filter(archived_at__isnull=True).order_by("name", "pk"))
     keys = [project.pk for project in projects]
     memberships = Membership.objects.filter(user=person, project_id__in=keys)
@@ -124,7 +124,7 @@ def has_assignments(project: Project) -> bool:
 
 
 def has_assessors(project: Project) -> bool:
-    """Return True if a member has the role of an assessor; owners, who may do everything, do not count."""
+    """Return True if a member has the role of an assessor."""
     members = Membership.objects.filter(project=project)
     return any(Role.ASSESSOR in roles for roles in members.values_list("roles", flat=True))
 

@@ -84,7 +84,7 @@ def new_account(
         validate_password(password, user)
     except ValidationError as error:
         raise Invalid(" ".join(error.messages), field="password") from error
-    # Ignore case, because readers of a log would confuse names that differ only in case.
+    # Names that differ only in case count as equal.
     if User.objects.filter(username__iexact=username).exists():
         raise _name_taken(username)
     user.set_password(password)

@@ -1,7 +1,6 @@
 """Adding members, changing their roles, and removing them.
 
-Answers stay after a member is removed. When somebody stops being an owner, their open invitations are revoked, so
-that they cannot join again by their own link.
+When somebody stops being an owner or a member, their open invitations are revoked.
 """
 
 from __future__ import annotations

@@ -135,8 +135,7 @@ def own_project(name: str, owner: User) -> Project | None:
 def new_slug(name: str) -> str:
     """Make a slug from a project's name: "Harbour study" gives "harbour-study-k7qd".
 
-    The end is random, so that a taken slug does not reveal the name of another person's project. A name without Latin
-    letters and digits gives "project-" and a random end.
+    The end is random, so that a taken slug does not reveal the name of another person's project.
     """
     stem = slugify(name)[: LONGEST_SLUG - SUFFIX_LENGTH - 1].strip("-_") or "project"
     return f"{stem}-{get_random_string(SUFFIX_LENGTH, SUFFIX_LETTERS)}"
@@ -156,6 +155,7 @@ def change_project(
 
     - `judged`: a rule in `fixed_by_judgments` changes, or existing percents do not fit the new scale
     - `sample_open`: `reveal` becomes "shown" while a random sample waits for blind answers
+    - `trial_only`: the new deciding judge has judged only samples
     """
     with transaction.atomic():
         project, moved = _with(project, by, changes)
@@ -235,7 +235,7 @@ def _clean(project: Project) -> None:
 
 
 def _check_weights(project: Project) -> None:
-    # Summarization is the only score that may be larger than 1.
+    # Summarization may be larger than 1.
     known = {*RANKABLE, *criteria_in_force(project).values_list("name", flat=True)} - {"summarization"}
     weights = project.own_weights
     if not isinstance(weights, dict) or (unknown := sorted(weights.keys() - known)):

@@ -1,8 +1,4 @@
-"""Archiving, reopening, deleting and restoring a project.
-
-An archived project is read-only and missing from lists. A deleted project is hidden; after 30 days,
-`privacy/purge_project` removes it permanently.
-"""
+"""Archiving, reopening, deleting and restoring a project."""
 
 from __future__ import annotations
 
@@ -26,9 +22,7 @@ RESTORABLE = timedelta(days=30)
 
 @transaction.atomic
 def archive_project(*, project: Project, by: User | None) -> Project:
-    """Make a project read-only and remove it from lists. A second call changes nothing. Raises Conflict (code `busy`)
-    during a run.
-    """
+    """Archive a project. A second call changes nothing. Raises Conflict (code `busy`) during a run."""
     return _mark(project, by, verb="archive project", archived_at=timezone.now())
 
 
@@ -40,7 +34,7 @@ def unarchive_project(*, project: Project, by: User | None) -> Project:
 
 @transaction.atomic
 def delete_project(*, project: Project, name: str, by: User | None) -> Project:
-    """Hide a project from everybody. The project is removed permanently after 30 days.
+    """Delete a project, which can be restored for 30 days.
 
     Raises Invalid if `name` is not the project's name, and Conflict (code `busy`) during a run.
     """
@@ -62,7 +56,7 @@ def restore_project(*, project: Project, by: User | None) -> Project:
 
 
 def removed_at(deleted_at: datetime) -> datetime:
-    """Return the time at which a deleted project is removed permanently."""
+    """Return the time until which a deleted project can be restored."""
     return deleted_at + RESTORABLE
 
 

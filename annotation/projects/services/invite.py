@@ -35,7 +35,7 @@ MAIL_INVITATION = "annotation.mail_invitation"
 MAILS_AN_HOUR = 5
 TRIED_FOR = timedelta(days=1)
 TRIED_EVERY = timedelta(minutes=15)
-"""The pause between attempts. A failed attempt counts as one of the `MAILS_AN_HOUR`."""
+"""The pause between attempts."""
 MOST_WAITING = 100
 LONGEST_NOTE = 120
 _SECRET_BYTES = 32
@@ -132,10 +132,7 @@ def _ask_to_mail(invitation: Invitation) -> None:
 
 
 def ask_again_to_mail() -> None:
-    """Ask workers again to mail the invitations of the last day that were not mailed, at most once per `TRIED_EVERY`.
-
-    An invitation is not mailed if the broker or the mail server is unavailable.
-    """
+    """Ask workers again to mail invitations of the last day, each at most once per `TRIED_EVERY`."""
     now = timezone.now()
     waiting = Invitation.objects.filter(
         accepted_at=None,
@@ -150,11 +147,10 @@ def ask_again_to_mail() -> None:
 
 
 def mail_invitation(*, invitation_id: str, address: str) -> bool:
-    """Mail the invitation's link once. Returns True if it was sent.
+    """Mail the invitation's link. Returns True if it was sent.
 
-    The secret is made here, so that it is never in the queue. Nothing is sent if the invitation was revoked, used or
-    mailed already, or if too many mails went to the address in this hour. Raises the error of the mail server; then the
-    mail counts as not sent.
+    Nothing is sent if the invitation was revoked, used or mailed already, or if too many mails went to the address in
+    this hour. Raises the error of the mail server; then the mail counts as not sent.
     """
     secret = secrets.token_urlsafe(_SECRET_BYTES)
     invitation = _claim(invitation_id, secret)
@@ -178,10 +174,7 @@ def mail_invitation(*, invitation_id: str, address: str) -> bool:
 
 @transaction.atomic
 def _claim(invitation_id: str, secret: str) -> Invitation | None:
-    """Store the secret and mark the invitation as mailed, in its own transaction before the mail is sent.
-
-    Returns None if there is nothing to mail or too many mails were sent.
-    """
+    """Returns None if there is nothing to mail or too many mails were sent."""
     locked = Invitation.objects.select_for_update(of=("self",)).select_related("project", "by")
     invitation = locked.filter(
         public_id=invitation_id, accepted_at=None, revoked_at=None, mailed_at=None

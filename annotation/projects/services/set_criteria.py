@@ -27,11 +27,10 @@ MOST_CRITERIA = 40
 def set_criteria(project: Project, criteria: Sequence[metrics.Criterion]) -> list[object] | None:
     """Replace the project's own criteria, in this order.
 
-    Returns the lists of names before and after, or None if nothing changes. The caller must have locked the
-    project. A changed criterion becomes a new version, and an omitted criterion is retired; both keep their
-    ratings. Disputes over retired versions are deleted, and incomplete samples for them are cancelled. Raises Invalid
-    (field `criteria`) for an unusable criterion. Raises Conflict (code `judged`) if a question is added before the
-    reference but assessors of open sets have seen references already.
+    Returns the lists of names before and after, or None if nothing changes. The caller must have locked the project. A
+    changed criterion becomes a new version, and an omitted criterion is retired; both keep their ratings. Raises
+    Invalid (field `criteria`) for an unusable criterion. Raises Conflict (code `judged`) if a question for people is
+    added before the reference, but assessors have judged units in open sets.
     """
     before = list(criteria_in_force(project))
     standing = {row.fact: row for row in before}

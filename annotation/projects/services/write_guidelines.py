@@ -29,12 +29,11 @@ def write_guidelines(
     note: str = "",
     seen: int | None = None,
 ) -> Guideline:
-    """Save guidelines as a new version. Earlier answers keep the version under which they were given.
+    """Save guidelines as a new version. If `text` equals the current text, only return the current row.
 
     `seen` is the version on the caller's screen, 0 for none. With None, versions are not compared. If there is a newer
-    version, nothing is written, and Conflict (code `newer_guidelines`) is raised with both versions in its details. If
-    the text has not changed, the current row is returned. Raises Invalid for an empty text, a too long text or an
-    unusable note, and the errors of `require`.
+    version with another text, nothing is written, and Conflict (code `newer_guidelines`) is raised with both versions
+    in its details. Raises Invalid for an unusable text or note, and the errors of `require`.
     """
     require(by, project, Verb.CHANGE_PROJECT)
     text, note = checked_text(text), _checked_note(note)

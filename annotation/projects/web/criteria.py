@@ -189,7 +189,7 @@ def _show(
         "criteria": list(criteria_in_force(room.project)),
         "form": form,
         "changed": changed,
-        # Offer short packs first, because the packs of studies are long and old.
+        # Offer short packs first.
         "packs": sorted(PACKS.items(), key=lambda each: len(each[1])),
         "refusal": refusal,
     }

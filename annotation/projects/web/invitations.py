@@ -1,9 +1,6 @@
 """Accepting an invitation with an existing or a new account.
 
-The page is open to everybody. The secret has 256 random bits and is found by its hash, so nobody can guess it. Wrong
-secrets are not counted, because a stranger could use such a count to lock others out. Attempts to create an account
-are counted per invitation, because a taken name reveals that an account exists. The lock of the sign-in is not used
-here, because it would store the page's address, which contains the secret.
+Attempts to create an account are counted per invitation, because a taken name reveals that an account exists.
 """
 
 from __future__ import annotations

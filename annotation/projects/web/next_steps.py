@@ -1,4 +1,4 @@
-"""Suggested next steps for a person in a project, the most urgent first."""
+"""Suggested next steps for a person in a project."""
 
 from __future__ import annotations
 

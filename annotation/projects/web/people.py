@@ -31,7 +31,7 @@ ROLES = [(role.value, role.label, DOES[role]) for role in Role]
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A refused form of the page with the submitted values, so that nothing typed is lost. `where` names the form."""
+    """The submitted values of a refused form. `where` names the form."""
 
     where: str = ""
     roles: Sequence[str] = field(default_factory=list)

@@ -71,10 +71,7 @@ class WeightsField(forms.CharField):
 
 
 class RulesForm(forms.Form):
-    """The rules that owners and managers can change; their labels are the labels of the model's columns.
-
-    The service validates the values.
-    """
+    """A form for rules of a project."""
 
     name = forms.CharField(max_length=120)
     description = forms.CharField(required=False, max_length=4000, widget=forms.Textarea({"rows": 3}))

@@ -1,7 +1,4 @@
-"""Checks of claims against texts, and reviewers' answers to checks.
-
-The project's reveal mode decides when a reviewer sees others' answers. Until then, no column shows these answers.
-"""
+"""Checks, and reviewers' answers to checks."""
 
 from __future__ import annotations
 
@@ -113,7 +110,7 @@ class ShownCheck(CheckDetail):
 
 
 class NewVerdict(serializers.Serializer[Any]):
-    """A reviewer's answer; it confirms or changes the current answer."""
+    """A reviewer's answer to a check."""
 
     label: Any = LabelField()
     reason = serializers.CharField(default="", allow_blank=True, max_length=LONGEST_REASON)
@@ -162,10 +159,10 @@ class OneCheck(ApiView):
 
     @operation("get_check", responses=ShownCheck)
     def get(self, request: Request, slug: str, public_id: str) -> Response:
-        """Show a check with its answers.
+        """Show a check with the answers that the caller may see.
 
-        Reviewers see others' answers only after their own, unless the project shows verdicts at once. The server
-        records that a caller who may answer saw the check.
+        Reviewers who do not adjudicate see others' answers only after their own, unless the project shows verdicts at
+        once.
         """
         project = self.enter(*READ_CONTENT)
         return Response(shown_detail(project, public_id, self.person))
@@ -178,7 +175,7 @@ class CheckLooks(ApiView):
     def post(self, request: Request, slug: str, public_id: str) -> Response:
         """Record that a check is on the caller's screen, and lease the check to the caller.
 
-        Needs the verb "review". The caller gets a lease of five minutes, unless somebody else holds the check.
+        Needs the verb "review". The caller gets a lease of at least five minutes, unless somebody else holds the check.
         """
         project = self.enter(Verb.REVIEW)
         renew_lease(check=_check(project, public_id), by=self.person)
@@ -190,11 +187,10 @@ class CheckVerdicts(ApiView):
 
     @operation("answer_check", request=NewVerdict, responses={201: GivenVerdict})
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Answer a check (an override).
+        """Answer a check.
 
-        Needs the verb "review". The answer confirms or changes the current answer, and the summary's scores are
-        updated at once. A later answer replaces an earlier one, which is kept. Refused (409) if the claim was
-        removed.
+        Needs the verb "review". Scores are updated at once. A later answer of the same person replaces an earlier one,
+        which is kept. Refused (409) if the claim was removed.
         """
         project, verbs, asked = project_verbs_and(self.person, slug, Verb.REVIEW, _CHECK, public_id)
         answer = self.body(NewVerdict)
@@ -289,8 +285,8 @@ class OneVerdict(ApiView):
     def delete(self, request: Request, slug: str, public_id: str) -> Response:
         """Withdraw one's own verdict.
 
-        The answer before it counts again. The withdrawn verdict stays in the list. Withdrawing again changes nothing.
-        In a random sample, the withdrawn verdict remains the caller's answer, because a new one would not be blind.
+        The withdrawn verdict stays in the list. Withdrawing again changes nothing. A random sample keeps a withdrawn
+        verdict as its answer.
         """
         project = self.enter(Verb.REVIEW)
         verdicts = Verdict.objects.filter(check_row__project=project).select_related("check_row__project")
@@ -299,7 +295,7 @@ class OneVerdict(ApiView):
 
 
 def shown_detail(project: Project, public_id: str, person: User, *, at_desk: bool = False) -> dict[str, Any]:
-    """Return the fields of a check that the person may see now, and record that the person saw the check.
+    """Return the fields of a check that the person may see now, and record what the person sees.
 
     With `at_desk`, adjudicators too see others' answers only after their own answer, unless the project shows verdicts
     at once.

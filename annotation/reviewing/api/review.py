@@ -28,11 +28,10 @@ class CheckNext(ApiView):
 
     @operation("next_check", parameters=parameters_of(QUEUE), request=None, responses=HandedOut)
     def post(self, request: Request, slug: str) -> Response:
-        """Lease the next check of a queue to the caller for five minutes.
+        """Lease the next check of a queue to the caller.
 
-        Needs the verb "review". Nobody else gets the check in this time, which starts again whenever the caller looks
-        at the check. The lease of the previous check, `after`, ends. Without a filter and an order, an open random
-        sample comes first. The queue of a random sample can only be filtered by side.
+        Needs the verb "review". The lease of the previous check, `after`, ends. Without a filter and an order, an open
+        random sample comes first. The queue of a random sample can only be filtered by side.
         """
         viewer = self.viewer(Verb.REVIEW)
         given = request.query_params.dict()
@@ -44,8 +43,7 @@ class CheckNext(ApiView):
             sample = first.sample.sample_id
             found = hand_out(look=sampled(sample).look(viewer, {"sample": sample}), after=after)
         if found is None:
-            # Look at the whole queue: the sample may have no free check, because other reviewers hold all checks that
-            # it still needs.
+            # The sample may have no free check, so look at the whole queue.
             sample = queue.chosen.get("sample")
             found = hand_out(look=queue, after=after)
         if after is not None:

@@ -31,7 +31,7 @@ def waiting_again(project: Project, person: User) -> QuerySet[AnswerAgain]:
 def next_again(project: Project, person: User) -> AnswerAgain | None:
     """Find the next row that the person can answer, in an order of the person's own; None if there is none.
 
-    Rows under the old guidelines come first, so that the new guidelines do not influence these answers.
+    Rows under the old guidelines come first.
     """
     rows = waiting_again(project, person).select_related("trial__old", "trial__new")
     return min(

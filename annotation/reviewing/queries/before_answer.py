@@ -1,4 +1,4 @@
-"""Loading everything that saving an answer to a check needs, in one statement."""
+"""The rows that are loaded before an answer to a check is saved."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from annotation.core.refusals import NotFound
 from annotation.models import Check, Claim, Judge, Look, Project, Verdict
 
 # The statement returns a row for each answer to the check, oldest first, or a single row without an answer. It is
-# written by hand, because building it as a query takes longer than running it; tests/bench/answering.py (answer)
-# measures it.
+# written by hand for speed; tests/bench/answering.py (answer) measures it.
 _STATEMENT = """
 SELECT
     {standing},
@@ -40,10 +39,10 @@ _FACTS = 4
 
 @dataclass(frozen=True, slots=True)
 class BeforeAnswer:
-    """A check with its project, its claim, all answers (oldest first), and the person's look.
+    """A check with its project, its claim, its answers (oldest first), and the person's look.
 
-    `guideline_id` is the key of the current guidelines. `is_sampled` is True if a random sample waits for an answer to
-    the check.
+    `guideline_id` is the key of the current guidelines. `is_sampled` is True if a random sample has no answer to the
+    check.
     """
 
     check: Check
@@ -60,7 +59,7 @@ class BeforeAnswer:
 
 
 def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
-    """Load everything that is needed to answer a check, in one query.
+    """Load a check with its project, its claim, its answers and the person's look.
 
     The caller must have locked the check's summary. Raises NotFound if the check no longer exists, and the errors of
     `require` for `verb`.

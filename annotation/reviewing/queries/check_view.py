@@ -40,12 +40,12 @@ ON_SCREEN = Check.objects.select_related(
 class Passage:
     """A numbered unit of the text that a claim is compared with.
 
-    - `evidence`: its rank in the judge's evidence, from 1; 0 if it is not evidence
-    - `is_found`: it is one of the few passages that are most similar to the claim
-    - `is_best`: it is the most similar passage
-    - `is_marked`: the reader chose it as evidence
+    - `evidence`: its place in the judge's evidence, from 1; 0 if it is not evidence
+    - `is_found`: it is one of the few passages that share most words with the claim
+    - `is_best`: it is the first of these
+    - `is_marked`: it is marked as the reader's evidence
     - `follows_gap`: units before it are not shown
-    - `opens`: a document or paragraph begins with it
+    - `opens`: see `TextUnit`
     """
 
     number: int
@@ -96,7 +96,7 @@ class PersonAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The final label of a check and its source. If a rule decides, `reason` is empty."""
+    """The final label of a check and its source."""
 
     label: str | None
     source: str | None
@@ -108,9 +108,9 @@ class Decision:
 class Outcome:
     """The answers to a check that this reader may see now.
 
-    `people` has all answers of people if the reader may see them; otherwise only the reader's own answers.
-    `is_settled` is True after an adjudicator's decision; this is never hidden. If an answer cannot change coverage,
-    `coverage_stays_because` is the reason (`percents` or `adjudicated`); otherwise it is "".
+    `people` has the answers of people and files if the reader may see them; otherwise only the reader's own answers.
+    `is_settled` is True after an adjudicator's decision; this is never hidden. `coverage_stays_because` is the reason
+    (`percents` or `adjudicated`) if an answer cannot change coverage and the reader may know this; otherwise it is "".
     """
 
     check_id: str
@@ -143,12 +143,12 @@ class Outcome:
 
     @property
     def seen(self) -> str:
-        """Return the id of the reader's own answer; "" if the reader has not answered."""
+        """Return the id of the reader's own answer; "" without a current one."""
         return self.own.verdict_id if self.own else ""
 
     @property
     def other_label(self) -> str:
-        """Return the judge's label if it differs from the reader's label; otherwise ""."""
+        """Return the judge's label if it differs from the reader's label on a current check; otherwise ""."""
         if not self.is_current or self.judge is None or self.judge.label is None or self.own is None:
             return ""
         return "" if self.judge.label == self.own.label else self.judge.label
@@ -180,7 +180,7 @@ class CheckView:
 
 
 def check_of(project: Project, public_id: str) -> Check:
-    """Return the check with everything that its page shows. Raises NotFound if there is none."""
+    """Return the check with its document set, its summary and its claim. Raises NotFound if there is none."""
     return of_project(ON_SCREEN.filter(project=project, public_id=public_id).first(), project)
 
 
@@ -215,8 +215,8 @@ def check_view(
 ) -> CheckView:
     """Build the view of a check that this person may see now.
 
-    The number of queries does not depend on the check. `marked` are the unsaved evidence units of the form; None
-    marks the units of the person's own answer. `whole_text` shows all passages of a long text.
+    `marked` are the unsaved evidence units of the form; None marks the units of the person's own answer. `whole_text`
+    shows all passages of a long text.
     """
     outcome = outcome_of(check, person)
     if marked is None:
@@ -234,7 +234,7 @@ def view_without_answers(check: Check) -> CheckView:
 
 def _view(check: Check, outcome: Outcome, marked: Sequence[int], whole_text: bool) -> CheckView:
     texts = texts_around(check)
-    # Hide the judge's evidence until its verdict is shown, because the evidence reveals the label.
+    # Hide the judge's evidence until its verdict is shown, because the evidence may reveal the label.
     lit = outcome.judge.evidence if outcome.judge else ()
     passages = _passages(
         texts.compared, check.claim.text, judge_evidence=lit, own=marked, whole_text=whole_text

@@ -1,8 +1,4 @@
-"""Comments on claims, as a person may see them.
-
-A comment can reveal an answer, so reviewers see others' comments on a claim only after they have answered all its
-checks.
-"""
+"""Comments on claims, as a person may see them."""
 
 from __future__ import annotations
 
@@ -51,9 +47,9 @@ COMMENTS = List(
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """The last 200 comments on a claim, oldest first.
+    """Up to 200 comments on a claim, oldest first.
 
-    `hidden` counts the comments that the reader will see after answering.
+    `hidden` counts others' current comments that the reader may not see yet.
     """
 
     claim_id: str

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models.sql.compiler import SQLCompiler
 
-# These conditions are written by hand. For an EXISTS, PostgreSQL would first collect all answers of the person; here
-# it looks up each check separately. tests/bench/next_claim.py measures the conditions.
+# These conditions are written by hand. For an EXISTS, PostgreSQL may first collect all answers of the person; here it
+# looks up each check separately. tests/bench/next_claim.py measures the conditions.
 _ANSWERED = """(
     SELECT id FROM annotation_verdict
     WHERE check_row_id = {check} AND person_id = %s AND role = 'reviewer' LIMIT 1

@@ -1,4 +1,4 @@
-"""Summaries that a reviewer rates by the project's own criteria, without seeing others' answers or the system."""
+"""Summaries that a reviewer rates by the project's own criteria."""
 
 from __future__ import annotations
 
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 class SummaryToRate:
     """A summary with the next questions that a reviewer has not answered.
 
-    All `questions` are about the same texts: the summary, and the texts in `beside` (source documents or references) if
-    there are any. Questions about the summary before the reference is seen come first. `more` is the number of
-    questions about this summary that follow. `left` is the number of summaries with open questions.
+    The texts in `beside` are source documents or references. `more` is the number of questions about this summary that
+    follow. `left` is the number of summaries with open questions.
     """
 
     summary_id: str
@@ -42,8 +41,7 @@ class SummaryToRate:
 def next_to_rate(project: Project, person: User, *, after: str = "") -> SummaryToRate | None:
     """Find the next summary with open questions for the person; None if none is left.
 
-    Empty summaries are omitted. Summaries that a random sample waits for come first, and summaries up to the id `after`
-    come last. All reviewers get the summaries in the same random order, so that their answers can be compared.
+    Empty summaries are omitted. Summaries up to the id `after` come last.
     """
     criteria = list(asked_of_reviewers(project))
     if not criteria:

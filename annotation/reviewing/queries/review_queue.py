@@ -1,8 +1,4 @@
-"""The checks of a project as lists, and the queues for reviewers.
-
-The values of the previous row find pages and next checks in an index. So a deep page, or the next check in a mostly
-answered queue, costs no more than the first page.
-"""
+"""The checks of a project as lists, and the queues for reviewers."""
 
 from __future__ import annotations
 
@@ -44,7 +40,7 @@ if TYPE_CHECKING:
 CHECKS_COUNTED_UP_TO = 5000
 UNSCORED = "unscored"
 CLAIMS = "claims"
-"""The checks of claims on both sides, without closed questions."""
+"""The value of the filter `side` for checks of claims on both sides, without closed questions."""
 Sight = Callable[[Viewer], bool]
 """A rule that is True if a list hides others' answers from a viewer who has not answered the check."""
 
@@ -70,7 +66,7 @@ SIDES = Choices(
     ],
 )
 ORDERS = (
-    # In each set, the coverage checks come first, summary by summary, and then the alignment checks.
+    # In each set, the coverage checks come before the alignment checks.
     Order(
         "set",
         "By document set",
@@ -181,7 +177,7 @@ READ = (
     *("claim__public_id", "claim__text", "document_set__public_id", "document_set__external_id"),
     *("summary__public_id", "summary__target_words", "summary__system__name"),
 )
-"""The loaded columns. Without this limit, the database would sort the texts of the summaries too."""
+"""The loaded columns."""
 
 
 def _of_side(viewer: Viewer, side: str) -> Q:
@@ -352,10 +348,10 @@ QUEUE = replace(
 
 
 def sampled(public_id: str) -> List:
-    """Build the queue of a random sample. A check stays in the queue until it has a blind answer."""
+    """Build the queue of a random sample."""
 
     def rows(viewer: Viewer) -> QuerySet[Any]:
-        # A subquery instead of a join, so that an index has the sample's checks in their order.
+        # With a subquery instead of a join, an index can give the checks in the sample's order.
         sample = Sample.objects.filter(public_id=public_id).values("pk")
         checks = QUEUE.rows(viewer).filter(sampled__sample=Subquery(sample))
         placed: QuerySet[Any] = checks.annotate(
@@ -383,7 +379,7 @@ class SampleLeft(NamedTuple):
 
 
 def left_in(sample: CheckSample, viewer: Viewer) -> SampleLeft:
-    """Count the unanswered checks of a sample that this viewer can answer. Makes one query."""
+    """Count the unanswered checks of a sample that this viewer can answer blind."""
     # If the numbers of the sample are restricted to one score, count only the checks on the side of this score.
     side = SCORE_SIDES[sample.scores[0]] if len(sample.scores) == 1 else ""
     given = {"sample": sample.sample_id, "side": side}
@@ -392,7 +388,7 @@ def left_in(sample: CheckSample, viewer: Viewer) -> SampleLeft:
 
 
 def sample_first(viewer: Viewer) -> SampleLeft | None:
-    """Find the oldest random sample with checks that this viewer can answer blind; None if there is no such sample."""
+    """Find the first open random sample with checks that this viewer can answer blind; None if there is none."""
     found = (left_in(sample, viewer) for sample in open_samples(viewer.project, but=viewer.person))
     return next((each for each in found if each.left), None)
 
@@ -428,10 +424,6 @@ def counts_down(look: Listing) -> bool:
 
 
 def goes_by_answers(look: Listing) -> bool:
-    """Return True if the queue is filtered by answers that may be hidden from the viewer.
-
-    Such a queue leaves out checks whose answers the viewer may not see yet. The label `unscored` is an exception: it
-    also selects all checks that the viewer has not answered.
-    """
+    """Return True if the queue is filtered by answers that may be hidden from the viewer."""
     by_answers = look.chosen.get("only") in (Only.DISPUTED, Only.AGAINST) or "label" in look.chosen
     return by_answers and look.viewer.project.reveal != Project.Reveal.SHOWN

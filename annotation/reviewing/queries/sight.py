@@ -1,8 +1,4 @@
-"""The visibility of others' answers to a check: all answers, or none until the person has answered.
-
-Queues may be sorted by the judge's uncertainty in both reveal modes. But the uncertainty itself is hidden together with
-the verdict, because the number could reveal the label.
-"""
+"""The visibility of others' answers to a check."""
 
 from __future__ import annotations
 
@@ -36,8 +32,7 @@ def hides_answers(viewer: Viewer) -> bool:
 def may_see(check: Check, person: User, *, said: Iterable[Verdict]) -> bool:
     """Return True if the person has answered the check, or the project shows verdicts at once.
 
-    `said` has the verdicts on the check. A recorded look is not enough, because the person may have looked at an
-    earlier wording.
+    `said` has the verdicts on the check. A recorded look is not enough.
     """
     is_shown = check.project.reveal == Project.Reveal.SHOWN
     reviewer = Verdict.Role.REVIEWER
@@ -57,8 +52,7 @@ def with_known(checks: QuerySet[Check], person: User, *, is_kept_back: bool) -> 
 def has_unanswered(viewer: Viewer, claim: str) -> Q:
     """Build a condition for rows whose claim (at the path `claim`) has a check that the viewer has not answered.
 
-    Comments on such claims are hidden, because a comment can reveal the answer to any check of its claim. Checks that a
-    rule decides do not count. If answers are not hidden from the viewer, the condition matches no row.
+    Checks that a rule decides do not count. If answers are not hidden from the viewer, the condition matches no row.
     """
     if not hides_answers(viewer):
         return Q(pk__in=())

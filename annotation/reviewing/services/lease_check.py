@@ -1,4 +1,4 @@
-"""Leasing the checks of a queue, so that only one reviewer at a time gets a check."""
+"""Leasing the checks of a queue to reviewers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def hand_out(*, look: Listing, after: Check | None = None) -> Check | None:
     """Lease the queue's next free check to the viewer and return it; return None if there is none.
 
     The search starts behind `after`, the check on screen. After its last check, the queue starts again from the top.
-    The lease ends after five minutes without a request of the viewer. Raises the errors of `require`.
+    Raises the errors of `require`.
     """
     require(look.viewer.person, look.viewer.project, Verb.REVIEW)
     return _hand_out(look, after)
@@ -37,7 +37,7 @@ def hand_out(*, look: Listing, after: Check | None = None) -> Check | None:
 def look_and_hand_out(*, look: Listing, here: str) -> Check | None:
     """Record a look at the check with public id `here`, extend its lease, and lease the next check of the queue.
 
-    Does the work of `look_and_renew` and then of `hand_out`, and raises their errors, but reads the permissions once.
+    Raises the errors of `look_and_renew`.
     """
     check, _ = look_and_renew(project=look.viewer.project, here=here, by=look.viewer.person)
     return _hand_out(look, check)

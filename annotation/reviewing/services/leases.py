@@ -1,6 +1,6 @@
-"""Leases of queue rows: while a row is leased, the queue gives it to nobody else.
+"""Leases of queue rows, by the database's clock.
 
-Everybody can still open the row's page. Leases use the database's clock.
+While a row is leased, the queue gives it to nobody else, but everybody can still open its page.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LEASE = timedelta(minutes=5)
 SPARE = timedelta(minutes=1)
-"""Extra time on a lease, so that most renewals need no write."""
+"""Extra time on a lease, so that renewals within this time need no write."""
 
 Row = TypeVar("Row", bound=Model)
 

@@ -46,10 +46,9 @@ def reveal(*, check: Check, to: User, look: Look | None) -> Look:
 
 
 def see_summary(*, project: Project, summary: Summary, by: User) -> None:
-    """Record that the person opens the explanation of a summary's scores, which shows all answers to its checks.
+    """Record that a person who may view scores sees the ratings of a summary and the answers to its checks.
 
-    Checks of the document set's questions against the source are included. Nothing is recorded if the person may not
-    open the explanation.
+    Checks of the document set's questions against the source are included.
     """
     standing = standing_in(by, project)
     if Verb.VIEW_SCORES in standing.verbs:
@@ -61,7 +60,7 @@ def see_summary(*, project: Project, summary: Summary, by: User) -> None:
 
 
 def see_ratings(*, project: Project, summary: Summary, by: User) -> None:
-    """Record that the person sees all ratings of a summary, so that their later ratings are not blind.
+    """Record that the person sees the ratings of a summary, so that their later ratings are not blind.
 
     Nothing is recorded if the person's roles allow neither reviewing nor assessing.
     """
@@ -70,10 +69,9 @@ def see_ratings(*, project: Project, summary: Summary, by: User) -> None:
 
 
 def see_checks(*, project: Project, checks: QuerySet[Check], by: User) -> None:
-    """Record that the person sees all answers to these checks, so that their later answers are not blind.
+    """Record that the person sees the answers to these checks, so that their later answers are not blind.
 
-    Nothing is recorded if the person's roles allow neither reviewing nor assessing. The number of queries does not
-    depend on the number of checks, except with SQLite, which limits the values of a query.
+    Nothing is recorded if the person's roles allow neither reviewing nor assessing.
     """
     _see(checks.filter(project=project), by, standing_in(by, project))
 
@@ -94,5 +92,5 @@ def _see(checks: QuerySet[Check], by: User, standing: Standing) -> None:
 
 
 def _may_answer(standing: Standing) -> bool:
-    # Decide by the roles and not by the present verbs: superusers who are blind now can still read the admin site.
+    # Decide by the roles, because blindness may limit the present verbs.
     return bool(standing.roles & (roles_with(Verb.REVIEW) | roles_with(Verb.ASSESS)))

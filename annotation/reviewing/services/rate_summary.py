@@ -29,8 +29,8 @@ def rate_summary(*, summary: Summary, by: User, values: Mapping[str, int], activ
     """Save answers by the public ids of criteria, and return the number of new rows.
 
     An answer that equals the person's newest one changes nothing; another one is the next version. `had_seen` is
-    recorded if the person has seen others' ratings of the summary before. Disputes and samples are updated. Raises
-    Invalid for a criterion that reviewers are not asked, and for a value off its scale.
+    recorded if the person has seen others' ratings of the summary before. Raises Invalid for a criterion that reviewers
+    are not asked, and for a value off its scale.
     """
     project = summary.document_set.project
     require(by, project, Verb.REVIEW)

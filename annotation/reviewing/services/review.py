@@ -64,16 +64,14 @@ def override(
     active_ms: int = 0,
     seen: str = NOT_LOOKED,
 ) -> GivenAnswer:
-    """Save a reviewer's verdict on a check and rescore its summary, or the whole set for a check of the source.
+    """Save a reviewer's verdict on a check and rescore its summary, or the whole set for a check without a summary.
 
     `seen` is the public id of the person's own answer on screen, "" if there is none. Without `seen`, another answer
     that the person gave meanwhile is no conflict. `evidence` has unit numbers of the compared text. `active_ms` is the
-    time that the person spent on the check, in milliseconds. Saving also records that the judge's verdict is revealed.
-    A blind first answer becomes the answer of each random sample that waits for the check.
-
-    Raises Conflict (code `newer_verdict`) if the person has meanwhile answered or withdrawn elsewhere. Raises Conflict
-    (code `claim_changed`) if the claim is no longer checked. Raises Invalid for unusable values, and the errors of
-    `before_answer`.
+    time that the person spent on the check, in milliseconds. Saving also records that the person sees others' answers.
+    A blind answer becomes the answer of each random sample that waits for the check. Raises Conflict (code
+    `newer_verdict`) if the person has meanwhile answered or withdrawn elsewhere. Raises Conflict (code `claim_changed`)
+    if the claim is no longer checked. Raises Invalid for unusable values, and the errors of `before_answer`.
     """
     reason = reason.strip()
     _validate(label, reason, evidence, error_type, confidence, active_ms)
@@ -141,7 +139,7 @@ def _had_seen(before: BeforeAnswer, by: User) -> bool:
 
 @transaction.atomic
 def withdraw_answer(*, answer: Verdict | CoverageJudgment | Rating, by: User) -> None:
-    """Withdraw one's own verdict, or any decision; the answer before it counts again.
+    """Withdraw one's own verdict, or any decision, and rescore.
 
     A second call changes nothing. Raises NotAllowed for another person's verdict, and the errors of `require`.
     """

@@ -1,8 +1,4 @@
-"""The page for answering one check.
-
-With scripts, the form sends the answer and shows the next claim, which the page has already loaded. The response is a
-strip with the judge's verdict. Without scripts, the response is the next claim's page with this strip.
-"""
+"""The page for answering one check."""
 
 from __future__ import annotations
 
@@ -60,7 +56,7 @@ ERROR_TYPES = tuple(ErrorType.choices)
 CONFIDENCES = (("1", "100 %"), ("0.9", "90 %"), ("0.75", "75 %"), ("0.6", "60 %"), ("0.5", "50 %"))
 
 CHECKED_AT_ONCE = 20
-"""The number of claims in a sample that measures the judge's accuracy."""
+"""The number of claims that a new small sample should have."""
 
 
 @screen("GET")
@@ -100,7 +96,7 @@ def next_check(request: Request, slug: str) -> HttpResponse:
 
 @screen("POST")
 def check_some(request: Request, slug: str) -> HttpResponse:
-    """Show the first claim of a small random sample: the open sample of the score, or a new one."""
+    """Show the first claim of a random sample of a score: an open sample, or a new small one."""
     room = enter(request, slug, Verb.ASSIGN, here="review")
     project, side = room.project, SCORE_SIDES.get(request.POST.get("score", ""))
     if side is None:

@@ -40,8 +40,7 @@ def review(request: Request, slug: str) -> HttpResponseBase:
 def _beside(queue: Listing) -> dict[str, object]:
     viewer = queue.viewer
     is_sample = "sample" in queue.chosen
-    # For a sample, count the checks that other people hold, because a sample must be completed. Other pages show this
-    # number only when nothing is left.
+    # For a sample, count the checks that other people hold, because a sample must be completed.
     held = held_by_others(queue.found, viewer.person) if is_sample else None
     return {
         "has_ratings": asked_of_reviewers(viewer.project).exists(),

@@ -45,7 +45,7 @@ class Claims(ApiView):
 
     @operation("add_claim", request=Adding, responses={201: ClaimRow})
     def post(self, request: Request, slug: str) -> Response:
-        """Add a claim to a text. The claim is compared with the same texts as the text's other claims."""
+        """Add a claim to a text."""
         project = self.enter(Verb.CHANGE_CLAIMS)
         asked = self.body(Adding)
         owner = text_with_claims(project, asked.pop("text_id"))
@@ -74,11 +74,11 @@ class _OfClaim(ApiView):
 class ClaimReword(_OfClaim):
     @operation("reword_claim", request=Rewording, responses=ClaimRow)
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Replace a claim by one with another wording. Returns the new claim, whose checks have no answers.
+        """Replace a claim by one with another wording, and return the new claim.
 
-        Refused with code `newer_claims` and both versions if the claim has been reworded or removed meanwhile. The code
-        is `sampled` while a random sample waits for an answer to the claim. It is `decided` if an adjudicator decided
-        on the claim and the caller may not adjudicate.
+        Refused with code `newer_claims` if the claim has been reworded or removed meanwhile. The code is `sampled`
+        while a random sample waits for an answer to the claim, and `judged` if assessors have given percents to claims
+        of the text. It is `decided` if an adjudicator decided on the claim and the caller may not adjudicate.
         """
         claim, asked = self.claim(), self.body(Rewording)
         return Response(ClaimRow(change_claims.reword_claim(claim=claim, by=self.person, **asked)).data)
@@ -87,6 +87,6 @@ class ClaimReword(_OfClaim):
 class ClaimRemove(_OfClaim):
     @operation("remove_claim", responses={204: None})
     def post(self, request: Request, slug: str, public_id: str) -> Response:
-        """Remove a claim, so that it is no longer checked. Refused for the same reasons as rewording."""
+        """Remove a claim, so that it is no longer checked."""
         change_claims.remove_claim(claim=self.claim(), by=self.person)
         return Response(status=204)

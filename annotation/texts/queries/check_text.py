@@ -13,7 +13,7 @@ from django.db.models import Count, IntegerField, OuterRef, Subquery
 from annotation.models import Check, Document, Summary, Unit
 
 WHOLE_TEXT_UP_TO = 40
-"""Texts with more passages are shown as passages around the matches; a key shows the whole text."""
+"""The largest number of passages of a text that is always shown whole."""
 PASSAGE_MARGIN = 2
 PASSAGES_FOUND = 3
 _UP_TO_IT = Summary.objects.filter(
@@ -28,7 +28,7 @@ SUMMARY_NUMBER = Subquery(
 
 @dataclass(frozen=True, slots=True)
 class TextUnit:
-    """A numbered unit of a text. `opens` is True if a document or paragraph begins with the unit."""
+    """A numbered unit of a text. `opens` is True after a line break, and for the first unit of a source document."""
 
     number: int
     text: str
@@ -90,7 +90,7 @@ def found_passages(claim: str, texts: Sequence[str]) -> list[int]:
     """Find up to PASSAGES_FOUND texts that share most words with a claim, best first. Rare words weigh more.
 
     The result has the places of these texts, from 0. Texts with less than half the weight of the best one are left out;
-    the result is empty if no word is shared. Shared words do not mean support: false claims have them too.
+    the result is empty if no word is shared.
     """
     words = [_words(text) for text in texts]
     spread = Counter(word for text in words for word in text)

@@ -1,4 +1,4 @@
-"""The claims of one text, for people who correct them."""
+"""Claims of texts, for people who correct them."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ OPENING_WORDS = 12
 
 @dataclass(frozen=True, slots=True)
 class ListedClaim:
-    """A claim, with the numbers of its checks: `checks` in all, `answered` by people, and `waiting` without any
-    answer.
+    """A claim with its numbers of checks: `checks` in all, `answered` with a human label or a decision, and `waiting`
+    without a final label.
     """
 
     claim_id: str
@@ -93,7 +93,7 @@ class ClaimText:
         return sum(claim.waiting for group in self.groups for claim in group.claims)
 
     def holding(self, wanted: str) -> list[ClaimGroup]:
-        """Return the groups with only the claims that contain `wanted`, ignoring case; all groups if it is empty."""
+        """Return the groups of the claims that contain `wanted`, ignoring case; all groups if it is empty."""
         words = wanted.casefold()
         found = [
             replace(group, claims=tuple(claim for claim in group.claims if words in claim.text.casefold()))
@@ -130,7 +130,7 @@ def text_with_claims(project: Project, public_id: str) -> ClaimOwner:
 
 
 def claims_in(project: Project) -> QuerySet[Claim]:
-    """Select every claim of a project, removed or not, with its text and document set, but no closed questions."""
+    """Select the claims of a project, removed ones too, but no closed questions."""
     return Claim.all_claims.filter(
         ~QUESTIONS,
         Q(claim_set__summary__document_set__project=project) | Q(claim_set__document_set__project=project),
@@ -219,7 +219,7 @@ def units_of(owner: ClaimOwner) -> QuerySet[Unit]:
 
 
 def needs_unit(owner: ClaimOwner, claims: Sequence[Claim]) -> bool:
-    """Return True if a new claim must have a unit, because the text's other claims have units."""
+    """Return True if a new claim must have a unit."""
     return (
         isinstance(owner, Summary)
         and owner.is_reference
@@ -229,16 +229,13 @@ def needs_unit(owner: ClaimOwner, claims: Sequence[Claim]) -> bool:
 
 
 def is_judged_as_unit(claim_set: ClaimSet) -> bool:
-    """Return True if assessors judged claims of this set in place of units."""
+    """Return True if a current judgment is on a claim of this set."""
     judged = CoverageJudgment.objects.filter(claim__claim_set=claim_set, is_current=True, withdrawn_at=None)
     return judged.exists()
 
 
 def claim_text(owner: ClaimOwner, *, names_systems: bool) -> ClaimText:
-    """Load the claims of a text with a fixed number of queries.
-
-    `names_systems` adds the authors of summaries.
-    """
+    """Load the claims of a text. `names_systems` adds the authors of summaries."""
     active = ClaimSet.objects.filter(of_owner(owner), is_active=True).first()
     claims = claims_of(active) if active else []
     units = list(units_of(owner))
@@ -257,10 +254,6 @@ def claim_text(owner: ClaimOwner, *, names_systems: bool) -> ClaimText:
 
 
 def _groups(owner: ClaimOwner, units: Sequence[Unit], claims: Sequence[Claim]) -> tuple[ClaimGroup, ...]:
-    """Group the claims by unit. The group without a unit is last.
-
-    If the text is scored by units, every unit has a group; otherwise only units with claims have one.
-    """
     shows_all = isinstance(owner, Summary) and not has_claims_as_units(claims)
     counts = _counts(claims)
     by_unit: dict[int | None, list[ListedClaim]] = defaultdict(list)
@@ -318,9 +311,6 @@ def _name(owner: ClaimOwner, *, names_systems: bool) -> str:
 
 
 def _texts(owner: ClaimOwner, *, names_systems: bool) -> tuple[OtherText, ...]:
-    """List the texts of the same set: documents, references, then summaries in an order that does not reveal their
-    systems.
-    """
     document_set = document_set_of(owner)
     summaries = Summary.objects.filter(document_set=document_set).select_related("system")
     owners: list[ClaimOwner] = [document_set, *summaries.order_by("-is_reference", "public_id")]

@@ -1,4 +1,4 @@
-"""The document sets with their numbers of texts and units. People who are blind may see them."""
+"""The list of document sets with their numbers of texts and units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The summaries of a project, without their texts."""
+"""The summaries of a project."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The units of a summary, for people who review the segmentation.
-
-People who are blind see no system names. Units of document sets that a person has open as an assessor are hidden from
-this person. Assessors see a reference only after the first questions, and must not change units that they are judging.
-"""
+"""The units of a summary, for people who review the segmentation."""
 
 from __future__ import annotations
 
@@ -34,7 +30,7 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 LONGEST_RUN = 24
-"""Runs of more characters without a space may be split anywhere, because their script has no spaces."""
+"""Longer pieces without a space are split into characters."""
 
 ZERO_WIDTH_JOINER = "\u200d"
 BREAKS_AFTER = re.compile(r"(?<=[\u2013\u2014\u2026;:/])(?=\w)")
@@ -42,7 +38,7 @@ BREAKS_AFTER = re.compile(r"(?<=[\u2013\u2014\u2026;:/])(?=\w)")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A piece of a unit; the unit can be split before it. `at` is its offset in the summary's text."""
+    """A piece of a unit; `at` is its offset in the summary's text."""
 
     at: int
     text: str
@@ -70,9 +66,9 @@ class TextOfSet:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The units of a summary; `texts` are all texts of its document set in their order.
+    """The units of a summary; `texts` are the references and summaries of its document set.
 
-    `token` identifies this segmentation. A change sends the token, so that a newer segmentation is noticed.
+    `token` identifies this segmentation.
     """
 
     text: TextOfSet
@@ -86,7 +82,7 @@ class Cut:
 
     @property
     def is_open(self) -> bool:
-        """Return True if units may be joined and split now."""
+        """True if the summary is not judged and no judge works on its document set."""
         return not self.is_judged and not self.is_running
 
 
@@ -161,10 +157,10 @@ _ANSWERS: tuple[tuple[type[Model], tuple[str, ...]], ...] = (
 
 
 def judged_summaries(keys: Iterable[int]) -> set[int]:
-    """Return the keys of the summaries that have an answer of a person or judge, or a computed value."""
+    """Return the keys of the summaries that an answer judges or uses, or that have computed values."""
     wanted = set(keys)
     found: set[int] = set()
-    # Run a query per path: paths joined by OR would read the rows of other projects.
+    # Run a query per path, because one with OR may read the rows of other projects.
     for kind, paths in _ANSWERS if wanted else ():
         for path in paths:
             answers = kind._default_manager.filter(**{f"{path}__in": wanted - found}).order_by()
@@ -174,23 +170,18 @@ def judged_summaries(keys: Iterable[int]) -> set[int]:
 
 
 def is_being_judged(summary: Summary) -> bool:
-    """Return True if a judge's job for the summary's document set is waiting or running."""
+    """Return True if a job for the summary's document set is waiting or running."""
     jobs = Job.objects.filter(document_set=summary.document_set_id)
     return jobs.filter(state__in=(Job.State.WAITING, Job.State.WORKING)).exists()
 
 
 def summaries_in_order(summaries: QuerySet[Summary]) -> QuerySet[Summary]:
-    """Sort summaries by set: references first, then by falling target length, then at random, so that the order
-    reveals no system.
-    """
+    """Sort summaries by document set, references first, then by target length and a random id."""
     return summaries.order_by("document_set__external_id", "-is_reference", "-target_words", "public_id")
 
 
 def words_of(text: str, start: int, end: int) -> Iterator[Word]:
-    """Split a unit into the pieces between which it can be split.
-
-    Pieces are words, parts of words after a dash or a similar sign, and single characters in scripts without spaces.
-    """
+    """Split a unit into the pieces between which it can be split."""
     for run in re.finditer(r"\S+", text[start:end]):
         at = start + run.start()
         for piece in _pieces(run[0]):
@@ -199,10 +190,10 @@ def words_of(text: str, start: int, end: int) -> Iterator[Word]:
 
 
 def is_between_characters(text: str, at: int) -> bool:
-    """Return True if the offset is between two visible characters and not within one.
+    """Return False if the offset lies within a visible character.
 
-    A letter with its combining accents, a joined sequence, a pair that makes a flag, and an emoji with a skin tone
-    each are one character.
+    A letter with its combining accents, a joined sequence, a pair that makes a flag, and an emoji with a skin tone each
+    are one character.
     """
     if not 0 < at < len(text):
         return True

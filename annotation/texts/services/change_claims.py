@@ -1,10 +1,7 @@
 """Add, remove and reword claims of a text.
 
-A claim is never edited. A removed claim keeps its row and answers but is no longer checked. Rewording removes a claim
-and adds a new claim in its place, whose checks have no answers.
-
-Each change locks the assignments with the reference, the summaries of the document set, and the claim set, in this
-order. Changes of units lock the same rows in the same order.
+A removed claim keeps its row and answers. Rewording removes a claim and adds a new claim in its place, whose checks
+have no answers.
 """
 
 from __future__ import annotations
@@ -67,11 +64,9 @@ SummarySide = tuple[int, str]
 def add_claim(*, owner: ClaimOwner, by: User | None, text: str, unit: int | None = None) -> Claim:
     """Add a claim to a summary, or to the documents of a set.
 
-    `unit` is the number of the claim's unit; it is required in a reference whose claims are linked to units. The claim
-    is compared with the same texts as the text's other claims; the first claim of a text is compared with all possible
-    texts.
-
-    Raises Invalid for a missing or unknown unit, and the errors of `reword_claim`.
+    `unit` is the number of the claim's unit; it is required if `needs_unit`. The claim is compared with the same texts
+    as the text's other claims; the first claim of a text is compared with all possible texts. Raises Invalid for an
+    unusable wording or unit, and Conflict (code `judged`) if `is_judged_as_unit`.
     """
     words = claim_words(text)
     require(by, document_set_of(owner).project, Verb.CHANGE_CLAIMS)
@@ -91,10 +86,10 @@ def reword_claim(*, claim: Claim, by: User | None, text: str) -> Claim:
     """Replace a claim by one with another wording; unit, weight and comparisons stay.
 
     A person who answered the old wording, or saw others' answers to it, is not blind to the new wording. Raises Invalid
-    if the wording is empty, too long, equal to another claim of the text, or unchanged except for white space and
-    punctuation at the ends. Raises Conflict if the claim was removed meanwhile (`newer_claims`), still needs an answer
-    in a random sample (`sampled`), or replaces a judged unit (`judged`). Raises NotAllowed if the person may not change
-    claims, or if an adjudicator decided on the claim and the person may not adjudicate (`decided`).
+    for an unusable wording. Raises Conflict if the claim was removed meanwhile (`newer_claims`), still needs an answer
+    in a random sample (`sampled`), or belongs to a set that `is_judged_as_unit` (`judged`). Raises NotAllowed if the
+    person may not change claims, or if an adjudicator decided on the claim and the person may not adjudicate
+    (`decided`).
     """
     words = claim_words(text)
     owner, claims = _begin(claim, by, yours=words)
@@ -116,7 +111,7 @@ def reword_claim(*, claim: Claim, by: User | None, text: str) -> Claim:
 
 @transaction.atomic
 def remove_claim(*, claim: Claim, by: User | None) -> None:
-    """Remove a claim from its text, so that it is no longer checked. Raises the errors of `reword_claim`."""
+    """Remove a claim from its text. Raises Conflict and NotAllowed as `reword_claim` does."""
     owner, _ = _begin(claim, by)
     take_out([claim.pk])
     _settle("remove claim", owner, by, claim, before=claim.text)
@@ -171,7 +166,7 @@ def _hold(owner: ClaimOwner) -> None:
         lock_against_answers(owner)
         return
     if isinstance(owner, DocumentSet):
-        # Lock the set before its summaries, in the same order as when a judge's claims are stored.
+        # Lock the set before its summaries.
         list(DocumentSet.objects.select_for_update(of=("self",), no_key=True).filter(pk=owner.pk))
     held = Summary.objects.filter(document_set=document_set_of(owner))
     list(held.select_for_update(of=("self",)).order_by("pk").only("pk"))

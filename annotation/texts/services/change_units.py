@@ -1,8 +1,6 @@
-"""Joining and splitting units of a summary, as long as the summary has no answer.
+"""Joining and splitting units of a summary that has no answers.
 
-Each change locks the assignments with the summary, the summaries of its set, and its units, in this order. Saving and
-closing an assignment lock these rows in the same order. If a form is open during a change, its answers to units that
-no longer exist are refused, and the form reloads its page.
+Each change locks the assignments with the summary, the summaries of its set, and its units, in this order.
 """
 
 from __future__ import annotations
@@ -40,9 +38,9 @@ def join_units(*, summary: Summary, by: User | None, unit_id: str, seen: str | N
     """Join a unit with the next one.
 
     The joined unit has the larger of the two weights. `seen` is the token of the segmentation on the caller's screen.
-    If the segmentation has changed, nothing is written and Conflict (code `newer_cut`) has both segmentations. Raises
-    Conflict also if the summary is judged (`judged`) or a judge works on the set (`running`). Raises NotFound for an
-    unknown unit, Invalid for the last unit, and NotAllowed (`blind`) if the person has the set open as an assessor.
+    Raises Conflict if the segmentation has changed since (`newer_cut`), the summary is judged (`judged`) or a judge
+    works on the set (`running`). Raises NotFound for an unknown unit, Invalid for the last unit, and NotAllowed
+    (`blind`) if the person has the set open as an assessor.
     """
     units = _begin(summary, by, seen, {"act": "join", "unit": unit_id})
     place = _place(units, unit_id)
@@ -61,8 +59,8 @@ def join_units(*, summary: Summary, by: User | None, unit_id: str, seen: str | N
 def split_unit(*, summary: Summary, by: User | None, unit_id: str, at: int, seen: str | None = None) -> None:
     """Split a unit at an offset of the summary's text, in characters (code points).
 
-    White space at the split belongs to neither part; both parts have the unit's weight. `seen` and the errors are the
-    same as in `join_units`. Raises Invalid also if a part has no words or the offset is within a character.
+    White space at the split belongs to neither part; both parts have the unit's weight. Raises Invalid for an offset at
+    which the unit cannot be split, and the other errors of `join_units`.
     """
     units = _begin(summary, by, seen, {"act": "split", "unit": unit_id, "at": at})
     unit = units[_place(units, unit_id)]
@@ -88,7 +86,7 @@ def lock_against_answers(summary: Summary) -> None:
 
 
 def rename_readings(summaries: Iterable[int]) -> None:
-    """Give the readings of these summaries new ids, because marks in open forms may now refer to other units."""
+    """Give the readings of these summaries new ids."""
     readings = list(Reading.objects.filter(comparison__summary__in=summaries))
     for reading in readings:
         reading.public_id = new_public_id()
@@ -166,7 +164,7 @@ def _borders(text: str, unit: Unit, at: int) -> tuple[int, int]:
 
 
 def _save_cut(unit: Unit, *, end: int, weight: float) -> None:
-    """Save a unit under a new id, so that requests that name the old unit fail."""
+    """Save a unit under a new id."""
     unit.public_id, unit.end, unit.weight = new_public_id(), end, weight
     unit.save(update_fields=["public_id", "end", "weight"])
 
@@ -178,9 +176,6 @@ def _shift(units: Sequence[Unit], by: int) -> None:
 
 
 def _part_claims(text: str, first: Unit, second: Unit) -> None:
-    """Move each claim to the part with most of its offsets; a claim without offsets, to the part with most of its
-    words.
-    """
     moved = [
         claim.pk
         for claim in Claim.all_claims.filter(unit=first)

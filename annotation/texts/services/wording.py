@@ -19,7 +19,7 @@ SAYING = "%‰‱#&@*†‡§\\/"
 
 
 def claim_words(text: str) -> str:
-    """Replace each run of white space by a space. Raises Invalid for no text or over LONGEST_WORDING characters."""
+    """Replace each run of white space by a space. Raises Invalid for an empty or too long wording."""
     words = " ".join(text.split())
     if not words:
         raise Invalid("Enter a claim.", field="text")
@@ -31,14 +31,15 @@ def claim_words(text: str) -> str:
 
 
 def same(text: str) -> str:
-    """Return a key that is equal for two wordings that differ only in case, white space and punctuation at the ends."""
+    """Return a key that is equal for wordings whose `bare` texts differ only in case."""
     return bare(text).casefold()
 
 
 def bare(text: str) -> str:
     """Remove extra white space, and punctuation at the ends.
 
-    A leading dash stays, because it may be a minus sign. Signs that have a meaning, such as %, stay too.
+    A leading dash stays, because it may be a minus sign. Signs that have a meaning, such as %, stay too. A wording of
+    mere punctuation keeps it.
     """
     words = " ".join(text.split())
     first, end = 0, len(words)

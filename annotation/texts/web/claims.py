@@ -1,4 +1,4 @@
-"""The claims of a text, for people who correct them. Every change is a plain form: the page needs no scripts."""
+"""The page with the claims of a text."""
 
 from __future__ import annotations
 
@@ -82,7 +82,6 @@ def _enter(request: Request, slug: str, text_id: str) -> tuple[Room, ClaimOwner]
 
 
 def _claim(room: Room, owner: ClaimOwner, request: Request) -> Claim:
-    """Return the claim, removed or not; the service refuses changes of a removed claim."""
     lists = ClaimSet.objects.filter(of_owner(owner))
     claims = claims_in(room.project).filter(claim_set__in=lists)
     return found(claims, request.POST.get("claim", ""), "claim")

@@ -1,7 +1,4 @@
-"""The units of summaries, for people who review the segmentation.
-
-Every change is a plain form, so the pages work without scripts.
-"""
+"""The pages for joining and splitting units of summaries."""
 
 from __future__ import annotations
 
@@ -35,7 +32,6 @@ from annotation.web.screen import screen
 
 @screen("GET")
 def unit_texts(request: Request, slug: str) -> HttpResponseBase:
-    """List the document sets for people who check their units, also while they are blind."""
     room = enter(request, slug, Verb.CHANGE_UNITS, here="unit-texts")
     unjudged = SETS_OF_TEXTS.rows(Viewer(request.user, room.project, room.verbs)).filter(is_judged=False)
     page, context = "texts/units/texts.html", {"open": unjudged.count()}

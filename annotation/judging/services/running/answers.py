@@ -97,7 +97,7 @@ def is_usable(word: LatestWord | None, signature: str) -> bool:
 
 
 def latest_verdicts(verdicts: QuerySet[Verdict]) -> dict[Answered, LatestWord]:
-    """Load the latest of these verdicts on each check."""
+    """Load the latest usable verdict among these on each check; without one, the latest."""
     columns = ("check_row__claim_id", "check_row__summary_id", "label", "reason", "origin_name")
     return _latest(verdicts.order_by("pk").values_list(*columns))
 

@@ -44,8 +44,7 @@ class RowCallStore:
     """Stores a judge's answered calls as JudgeCall rows, with the run that paid for them.
 
     If there is no stored reply, one worker claims the question and asks it; other workers with the same question wait
-    for the reply. The claim ends with the reply, with `release`, or when the lease of a dead process expires. Calls
-    of a project's own judge are used only in that project.
+    for the reply. Calls of a project's own judge are used only in that project.
     """
 
     def __init__(self, judge: Judge, thread: DatabaseThread, *, run: Run | None = None) -> None:
@@ -176,8 +175,7 @@ class RowCallStore:
                     asking.filter(lease_until__isnull=False).delete()
                     JudgeCall.objects.bulk_create(rows, ignore_conflicts=True)
             except (OperationalError, InterfaceError):
-                # Retry until the calls are stored, because they are paid for. Meanwhile this thread accepts no new
-                # question.
+                # Retry for a while, because the calls are paid for. Meanwhile this thread accepts no new question.
                 connection.close()
                 if time.monotonic() > until:
                     raise

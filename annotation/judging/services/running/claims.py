@@ -54,8 +54,7 @@ def active_claims(owners: Iterable[Owner]) -> dict[Owner, ActiveClaims]:
 def keep_claims(found: Sequence[FoundClaims], signature: str) -> dict[Owner, ActiveClaims]:
     """Store the claims that a judge extracted, and return the active claims of these texts.
 
-    A text that has got claims meanwhile keeps those. The caller must be in a transaction. The number of statements is
-    fixed.
+    A text that has got claims meanwhile keeps those. The caller must be in a transaction.
     """
     # Lock in a fixed order, so that two workers cannot deadlock.
     for place, model in ((1, DocumentSet), (0, Summary)):

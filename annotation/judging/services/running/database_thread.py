@@ -15,10 +15,7 @@ ThreadResult = TypeVar("ThreadResult")
 
 
 class DatabaseThread:
-    """A thread with its own connection that does one piece of work at a time.
-
-    An event loop must not wait for the database, and it must not use the connection of the thread that started it.
-    """
+    """A thread with its own connection that does one piece of work at a time."""
 
     def __init__(self, name: str) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)

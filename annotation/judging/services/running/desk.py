@@ -1,7 +1,6 @@
 """The desk of a document set in a run: its open questions, and the answers for its rows.
 
-`evaluation.judging.orchestration` asks the judge. Stored answers are not asked for again, so that an interrupted job
-continues; unscored checks are asked again.
+`evaluation.judging.orchestration` asks the judge.
 """
 
 from __future__ import annotations
@@ -124,7 +123,7 @@ class RowDesk:
         return await self.turn.rows[kind].do((self, value))
 
     def require_whole(self) -> None:
-        """Raise the failure of the set, if any; prefer one that would stop all sets. Answers are kept."""
+        """Raise the failure of the set, if any; prefer one that would stop all sets."""
         for failure in sorted(
             self._failures, key=lambda each: not isinstance(each, JudgeRefused | BudgetSpent)
         ):
@@ -246,7 +245,7 @@ class RowDesk:
         ]
         await self._do("progress", (len(self.summary_rows) - len(left), len(self.summary_rows)))
         self._judged = {summary.pk: Judged(summary, criteria=self._batch.criteria) for summary in left}
-        # Stop after a failed request, because the failure would affect the other summaries too.
+        # Stop after a failed request, because the failure may affect the other summaries too.
         return takewhile(lambda _: not self._failures, left)
 
     def open(self, summary: Summary) -> Open:
@@ -318,7 +317,7 @@ class RowDesk:
             yield row, Answer(None, reason=NO_SOURCE) if is_blank else self.source.placed(answer)
 
     async def repeat(self, summary: Summary, first: Answers) -> None:
-        """Ask about a random share of summaries again, ignoring stored calls, and keep the labels of equal claims."""
+        """Ask about a summary of the random share again, and keep the labels of equal claims."""
         if self._again is None or not self._repeats(summary.pk) or self._judged[summary.pk].is_incomplete:
             return
         second = await ask(self._again, first.asked)
@@ -353,11 +352,7 @@ class RowDesk:
         return random.Random(f"{run.public_id} {summary}").random() < (run.repeat_share or 0.0)
 
     def _needs_alignment(self, summary: Summary) -> bool:
-        """True if no claims were extracted from the summary, or if the request that extracted them must be repeated.
-
-        The request is repeated in two cases, if this judge extracted the claims: if they have no verdicts, because an
-        interruption left the verdicts in the call store, and if the judge is asked about this summary again.
-        """
+        """True if no claims were extracted from the summary, or if the request that extracted them must be repeated."""
         active = self.turn.claims.get(owner_of(summary))
         if active is None:
             return True
@@ -399,7 +394,6 @@ class RowDesk:
         return sides
 
     def _lacks_topics(self, summary: Summary) -> bool:
-        """True if the summary has no usable rating of topic preservation by this judge."""
         return "topics" in self._parts and not self._is_given(summary, TOPICS)
 
     def _open_criteria(self, summary: Summary) -> list[Criterion]:

@@ -48,7 +48,7 @@ def questions_about(document_set: int) -> QuerySet[Claim]:
 def add_questions(
     document_set: int, texts: Sequence[str], *, origin: ClaimOrigin, origin_name: str
 ) -> list[Claim]:
-    """Append questions. The caller's transaction must hold the document set's lock."""
+    """Append questions. The caller's transaction must prevent other changes of the set's questions."""
     last = questions_about(document_set).aggregate(Max("position"))["position__max"] or 0
     together = ClaimSet.objects.create(
         kind=ClaimSet.Kind.QUESTIONS, document_set_id=document_set, origin=origin, origin_name=origin_name

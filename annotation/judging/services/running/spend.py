@@ -19,10 +19,7 @@ LOOK_AGAIN_SECONDS = 0.1
 
 
 class RunBudget:
-    """The budget of a run, whose column `cost` has the cost of its calls, and with a cap also the reservations.
-
-    Reservations of a dead worker are removed when the run is resumed.
-    """
+    """The budget of a run, whose column `cost` has the cost of its calls, and with a cap also the reservations."""
 
     def __init__(self, run: Run, thread: DatabaseThread) -> None:
         self._run = Run.objects.filter(pk=run.pk)

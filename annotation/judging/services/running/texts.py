@@ -37,7 +37,7 @@ class TextToJudge:
 
 
 class TextsToJudge:
-    """The texts of document sets, loaded with a fixed number of statements.
+    """The texts of document sets.
 
     `only` limits the summaries under test to these keys.
     """

@@ -1,7 +1,6 @@
 """A worker's turn at a run: it judges many document sets concurrently, and writes their answers in groups.
 
-The judge works in the event loop of another thread, with a task for each set; this thread reads and writes rows. A
-group needs a fixed number of statements.
+The judge works in the event loop of another thread, with a task for each set; this thread reads and writes rows.
 """
 
 from __future__ import annotations
@@ -253,7 +252,7 @@ class Turn:
     def _write(self, held: Sequence[Due]) -> None:
         """Write answers about summaries, and recompute their scores."""
         summaries = sorted(judged.summary.pk for _, judged in held)
-        # Lock the summaries first, as every change of a check does. Sort, so that two jobs cannot deadlock.
+        # Lock the summaries first. Sort, so that two jobs cannot deadlock.
         locked = Summary.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=summaries)
         list(locked.order_by("pk").values_list("pk", flat=True))
         write([judged for _, judged in held], project=self.run.project, by=self.by)
