@@ -19,7 +19,7 @@ import importlib
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,8 +44,9 @@ FIRST_PATIENCE = 20.0
 LOOK_EVERY = 1.0
 BAR = 30
 PROBLEMS_SHOWN = 3
-PASSING = frozenset({429, 502, 503, 504})
-"""Statuses after which the same request may succeed."""
+NOT_CARRIED_OUT = frozenset({429, 503})
+PASSING = NOT_CARRIED_OUT | {502, 504}
+"""Statuses after which the same request may succeed. After a proxy's 502 or 504 it may have been carried out."""
 
 
 class ApiError(EvaluationError):
@@ -190,7 +191,7 @@ class Coverdict:
                 self._has_answered, patience = True, _RetryLimit(self.patience)
             if answer.is_success:
                 return _content(answer)
-            patience.wait_after(answer)
+            patience.wait_after(answer, PASSING if is_repeatable else NOT_CARRIED_OUT)
 
     def download(self, path: str, to: Path) -> None:
         """Download a file below `/api/v1/` to the path `to`. The file appears there when it is complete.
@@ -474,9 +475,9 @@ class _RetryLimit:
         time.sleep(wait)
         self._pause = min(2 * self._pause, LONGEST_PAUSE)
 
-    def wait_after(self, answer: httpx2.Response) -> None:
+    def wait_after(self, answer: httpx2.Response, passing: Container[int] = PASSING) -> None:
         error = _refusal(answer)
-        if answer.status_code not in PASSING:
+        if answer.status_code not in passing:
             raise error
         self.wait(error, seconds=_seconds(answer.headers.get("Retry-After")))
 

@@ -45,9 +45,8 @@ def _effect(
     comparison: ComparisonScore, weights: float, unit: UnitCoverage, *, is_scored: bool, rules: ScoreRules
 ) -> float:
     """`weights` is the sum of the weights of the comparison's units with a value."""
-    if unit.source in ("adjudicated", "rule") or (
-        unit.source == "assessors" and rules.blend == "human_first"
-    ):
+    is_decided = unit.source in ("adjudicated", "rule")
+    if not unit.weight or is_decided or (unit.source == "assessors" and rules.blend == "human_first"):
         return 0.0
     if unit.value is None:
         coverage = comparison.coverage

@@ -220,7 +220,6 @@ class Service:
             http_client=http_client or self._owned,
         )
         self._client.bearer = api_key
-        self._address = f"{base_url}/chat/completions"
 
     async def ask(self, body: Mapping[str, Any]) -> Reply:
         """Send one request and return the reply.

@@ -230,9 +230,9 @@ def test_a_change_that_may_have_been_carried_out_is_not_repeated(moody: tuple[ty
 
 def test_a_refusal_is_not_repeated(moody: tuple[type[Moody], str]) -> None:
     handler, address = moody
-    handler.answers += [(409, fault("slug_taken")), (500, fault("internal"))]
+    handler.answers += [(409, fault("slug_taken")), (500, fault("internal")), (502, fault("proxy"))]
     with Coverdict(address, "t", patience=10) as server:
-        for reason in ("slug_taken", "internal"):
+        for reason in ("slug_taken", "internal", "proxy"):
             with pytest.raises(ApiError) as refused:
                 server.ask("POST", "x/", {})
             assert refused.value.reason == reason

@@ -28,6 +28,7 @@ def test_claims_share_their_units_weight() -> None:
 
 def test_percents_that_stand_alone_leave_nothing_to_move() -> None:
     assert flip_impacts(summary(unit("u", "yes", percents=(40.0,)))) == {"u0": 0.0}
+    assert set(flip_impacts(summary(unit("u", "yes", weight=0.0))).values()) == {0.0}
 
 
 def test_under_the_weighted_blend_the_claims_keep_their_part() -> None:
