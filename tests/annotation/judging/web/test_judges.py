@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.test import Client
 
+    from annotation.models import Project
     from tests.annotation.cast import World
     from tests.llm_server import LLMServer
 
@@ -31,6 +32,10 @@ def profile(server: LLMServer, **changes: str) -> dict[str, str]:
         "max_tokens": "4000",
     }
     return {**shown, **changes}
+
+
+def added(project: Project, by: User, name: str, server: LLMServer) -> Judge:
+    return add_judge(project=project, by=by, name=name, kind="openai", model="m", base_url=server.base_url)
 
 
 def test_a_connection_is_tested_before_the_judge_is_saved(
@@ -123,14 +128,7 @@ def test_a_panel_is_saved(mona: Client, world: World) -> None:
 def test_a_judge_is_changed_archived_and_taken_back(
     mona: Client, world: World, llm_server: LLMServer
 ) -> None:
-    made = add_judge(
-        project=world.project,
-        by=world.olga,
-        name="mine",
-        kind="openai",
-        model="m",
-        base_url=llm_server.base_url,
-    )
+    made = added(world.project, world.olga, "mine", llm_server)
     page = f"{AT}{made.public_id}/"
     assert mona.post(page, {**profile(llm_server, concurrency="2"), "act": "save"}).status_code == 302
     mona.post(f"{page}archive/")
@@ -179,27 +177,13 @@ def test_an_administrator_changes_a_shared_judge_but_not_the_built_in_one(
 def test_addresses_are_told_to_those_who_may_run_judges(
     world: World, signed_in: Callable[[User], Client], llm_server: LLMServer
 ) -> None:
-    add_judge(
-        project=world.project,
-        by=world.olga,
-        name="mine",
-        kind="openai",
-        model="m",
-        base_url=llm_server.base_url,
-    )
+    added(world.project, world.olga, "mine", llm_server)
     assert llm_server.base_url in signed_in(world.mona).get(AT).content.decode()
     assert llm_server.base_url not in signed_in(world.vic).get(AT).content.decode()
 
 
 def test_another_projects_judge_is_on_no_page(mona: Client, world: World, llm_server: LLMServer) -> None:
-    theirs = add_judge(
-        project=world.other_project,
-        by=world.dan,
-        name="dans",
-        kind="openai",
-        model="m",
-        base_url=llm_server.base_url,
-    )
+    theirs = added(world.other_project, world.dan, "dans", llm_server)
     for page in (AT, "/p/harbour/runs/", "/p/harbour/settings/", f"{AT}add/?kind=panel"):
         assert not says(mona.get(page).content.decode(), "dans")
     for path in ("", "archive/"):
