@@ -79,7 +79,7 @@ def test_every_package_that_a_room_imports_is_named_with_its_pin(room: str, file
         for name in files
         for line in (ROOT / "requirements" / name).read_text().splitlines()
     }
-    # pytest loads its plugin with its own pytest; _typeshed exists only for mypy.
+    # Only pytest loads Coverdict's plugin, so pytest is installed then. _typeshed exists only for mypy.
     ours = {*sys.stdlib_module_names, "annotation", "evaluation", "pytest", "_typeshed"}
     of_packages = packages_distributions()
 

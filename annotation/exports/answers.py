@@ -127,7 +127,7 @@ def _percents(summary_ids: Sequence[int], people: People) -> Given:
         is_given, comparison__summary_id__in=summary_ids, percent__isnull=False
     )
     given = _read(judgments.order_by("-role", "pk"), _OF_PERCENTS)
-    # Keep the current row of each reading and unit; decisions belong to no reading.
+    # Rows outside this set are exported as superseded. Decisions have no reading: the last one on a unit counts.
     standing = standing_among(
         (row.pk, (row.comparison_id, row.unit_id, row.claim_id, row.reading_id), True)
         for row in given

@@ -104,7 +104,7 @@ def _natural(name: str) -> tuple[bool, int, bytes]:
 
 
 class _Said:
-    """Answers, ratings and percents of some summaries."""
+    """Verdicts, ratings and percents of some summaries."""
 
     def __init__(self, summaries: Sequence[int], people: People) -> None:
         self._people = people

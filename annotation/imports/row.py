@@ -604,7 +604,7 @@ class Dataset:
     """The document sets of a file.
 
     - `sets`: by document_id, in the order of the file
-    - `repeated`: lines whose keys earlier lines have, each with an earlier line
+    - `repeated`: the lines that repeat the keys of an earlier line, each with that line
     - `facts`: values that later rows must not contradict, each with its place in the file; see `Row.facts` for the keys
     - `key_advice`: advice for two rows that have the same key but different texts
     """

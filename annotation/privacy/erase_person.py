@@ -1,4 +1,4 @@
-"""Erasing a person."""
+"""Replacing a person's name by a pseudonym; the answers remain."""
 
 from __future__ import annotations
 

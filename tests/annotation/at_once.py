@@ -1,4 +1,4 @@
-"""Running acts of several people at the same time."""
+"""Running functions in threads at the same time."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def untouched_verdicts(project: Project) -> QuerySet[Verdict]:
     Withdrawn verdicts of people are included.
     """
     return Verdict.objects.filter(
-        # Ignore withdrawn imported answers, but not withdrawn answers of people.
+        # A person's first blind answer counts even if it was withdrawn later. A withdrawn answer of a file does not.
         Q(person__isnull=False) | Q(withdrawn_at__isnull=True),
         role=Verdict.Role.REVIEWER,
         had_seen=False,

@@ -1,4 +1,4 @@
-"""The features of the lexical judge, which measure how much of a claim's words a text contains."""
+"""The features of the lexical judge: shared words, contradicted numbers and negations, and length."""
 
 import math
 from collections import Counter

@@ -408,7 +408,7 @@ def test_a_unit_of_rose_without_its_label_is_a_problem(tmp_path: Path, labels: d
 
 
 def test_lists_of_argilla_that_are_no_json_are_a_problem(tmp_path: Path) -> None:
-    """Numpy writes a list as text without commas; its raters and values would be one word."""
+    """NumPy writes a list without commas, such as "[4 1]", which must not be read as one value."""
     written = ARGILLA_TABLE.replace("[4, 1]", "[4 1]")
     [(line, _, told)] = problems_of(raw(tmp_path, written, "a.csv"))
     assert (line, told.rpartition("; ")[2]) == (2, "where a cell holds a list, save the table as JSON.")
@@ -599,7 +599,7 @@ def test_a_mark_is_a_no_with_its_words_as_the_reason(project: Project, tmp_path:
     first, second = Verdict.objects.order_by("check_row__claim__position")
     assert (first.label, first.reason, first.votes) == ("no", "“June”: hallucination", [["u1", "no"]])
     assert (second.label, second.reason) == ("yes", "")
-    # One of two units is supported.
+    # One of the two claims is supported.
     assert Score.objects.get().alignment == 0.5
 
 

@@ -125,7 +125,7 @@ class Turn:
             elif not self._desks:
                 break
             if is_stopping():
-                # Do not wait for a server that hangs: an interrupted command cancels its run, which loses the jobs.
+                # An interrupted command cancels its run. Drop the cancelled jobs: a hanging server must not delay it.
                 self._drop_lost()
             if self._desks:
                 self._do_what_is_due()
