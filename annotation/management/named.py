@@ -24,5 +24,7 @@ def person_named(username: str) -> User:
     """Return the account with this username. Raises CommandError if there is none."""
     person = User.objects.filter(username=username).first()
     if person is None:
-        raise CommandError(f"There is no account {username!r}. Create it with createsuperuser or in /admin/.")
+        names = list(User.objects.order_by("username").values_list("username", flat=True)[:20])
+        known = f"There are: {', '.join(names)}." if names else f"There is none yet: {as_typed('setup_link')}"
+        raise CommandError(f"There is no account {username!r}. {known}")
     return person

@@ -16,7 +16,7 @@ REPORT_FORMATS: tuple[ReportFormat, ...] = get_args(ReportFormat)
 VERDICTS = {
     0: "Passed",
     1: "Failed: nothing could be judged",
-    3: "Below the threshold, or worse than the baseline",
+    3: "Failed",
     4: "Cannot tell",
 }
 """The meaning of each exit code."""

@@ -104,10 +104,15 @@ class EstimateTable:
             if self.documents < TOO_FEW_DOCUMENTS:
                 sentences.append(f"{needed}, and one system has only {self.documents}.")
             else:
-                sentences.append(f"{needed}: {TOO_FEW_DOCUMENTS - self.answered_documents} more.")
+                sentences.append(f"{needed}; one system has {self.answered_documents}.")
         if self.came_after:
             sentences.append(f"{self.came_after:,} checks were added after the sample and are not covered.")
         return " ".join([*sentences, *([newer] if newer else [])])
+
+    @property
+    def wants_more(self) -> bool:
+        """Return True if a larger sample can give the missing estimate."""
+        return not self.averages and self.newer is None and self.documents >= TOO_FEW_DOCUMENTS
 
     def average(self, system: str, *, is_pooled: bool = False) -> Average:
         """Return the estimate of a system, direct or pooled; its mean is None if there is no estimate."""

@@ -196,9 +196,12 @@ class Leaderboard(Computed):
 
 
 def opening_score(table: TargetTable | None) -> str:
-    """Return the score to rank by if nobody chose one: coverage, unless only others have a mean; brevity is ignored."""
-    held = set(table.scores_held if table else ()) - {"brevity"}
-    return next((name for name in (RANKED, "alignment", *RANKABLE) if name in held), RANKED)
+    """Return the score to rank by if nobody chose one: coverage, unless only others have a mean; brevity is ignored.
+
+    Own criteria come last.
+    """
+    held = [name for name in (table.scores_held if table else ()) if name != "brevity"]
+    return next((name for name in (RANKED, "alignment", *RANKABLE, *held) if name in held), RANKED)
 
 
 def check_score(score: str, project: Project) -> None:

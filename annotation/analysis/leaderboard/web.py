@@ -83,7 +83,10 @@ def scores(request: Request, slug: str) -> HttpResponse:
             "offered": [(name, words, name in chosen) for name, words in offered.items()],
             "chosen": chosen,
             "unchecked": _unchecked(request, room, table),
-            "sample_says": _sample_in_words(table),
+            "sample_says": (said := _sample_in_words(table)),
+            "is_own": (is_own := shown.score not in RANKABLE),
+            "wants_sample": (said and table.estimates[shown.score].wants_more)
+            or (is_own and table.bases[shown.score].is_unchecked),
             "others": _other_values(table),
             "may_split": room.project.document_sets.exclude(group="", metadata={}).exists(),
             "unscored": sum(row.claims_unscored for row in table.rows),
@@ -156,7 +159,7 @@ class Unchecked:
 
 
 def _unchecked(request: Request, room: Room, table: TargetTable) -> Unchecked | None:
-    if not table.bases[table.ranking.score].is_unchecked:
+    if not table.bases[table.ranking.score].is_unchecked or table.ranking.score not in table.scores_held:
         return None
     missing = [
         name for name in SAMPLED_FOR.get(table.ranking.score, ()) if not table.estimates[name].sample_id
@@ -223,13 +226,16 @@ def system(request: Request, slug: str, system_id: str) -> HttpResponse:
     by = asked if asked in RANKABLE else "coverage"
     names = MAIN if by in MAIN else (by, *MAIN)
     table = board.foremost if board else None
+    rows = table.rows if table else ()
+    of_system = next((each for each in rows if each.system_id == row.public_id), None)
     context = {
         "room": room,
         "system": row,
         "table": table,
-        "row": next((each for each in table.rows if each.system_id == row.public_id), None)
-        if table
-        else None,
+        "row": of_system,
+        # A summary's value by an own criterion is an answer, so only the summary's page shows it.
+        "own": of_system.scores.get(asked) if of_system and asked not in RANKABLE else None,
+        "own_name": head_of(asked),
         "columns": [(name, HEADS[name]) for name in names],
         "by": by,
         "by_in_words": HEADS[by].lower(),

@@ -33,8 +33,8 @@ COUNTED_UP_TO = 9_999
 DOES: dict[Role, str] = {
     Role.OWNER: "everything, including members",
     Role.MANAGER: "imports, runs, assignments, settings, exports",
-    Role.ADJUDICATOR: "resolves disagreements, answers checks and fixes claims; sees no scores",
-    Role.REVIEWER: "answers checks and fixes claims; sees no scores",
+    Role.ADJUDICATOR: "resolves disagreements, and does what reviewers do; sees no scores",
+    Role.REVIEWER: "answers checks, rates summaries and fixes claims; sees no scores",
     Role.ASSESSOR: "judges summaries in the SEE form, blind",
     Role.VIEWER: "sees scores and runs; can export",
 }

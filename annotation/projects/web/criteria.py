@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django import forms
@@ -32,10 +33,13 @@ SCALES = (
 
 RARE = ("higher_is_better", "reads", "asked")
 """The fields that the form folds away."""
+POINT = re.compile(r"(\d+)(?:\s*=|[:.)]?\s+(?:[-–]\s)?|$)\s*(.*)")
 
 
 class PointsField(forms.CharField):
-    """A field for points and their words, one point per line, such as `1 = biased`. The words can be left out."""
+    """A field for points and their words, one point per line, such as `1 = biased` or `1 biased`. The words can be
+    left out.
+    """
 
     widget = forms.Textarea(attrs={"rows": 5, "spellcheck": "false"})
 
@@ -45,12 +49,12 @@ class PointsField(forms.CharField):
     def to_python(self, value: Any) -> Any:
         points = []
         for line in filter(None, map(str.strip, (super().to_python(value) or "").splitlines())):
-            number, _, words = line.partition("=")
-            if not number.strip().isdecimal():
+            parts = POINT.fullmatch(line)
+            if parts is None:
                 raise forms.ValidationError(
                     f"“{line}” is no answer. Write a number and its words: 1 = biased."
                 )
-            points.append((int(number), words.strip()))
+            points.append((int(parts[1]), parts[2]))
         return points
 
 
@@ -64,7 +68,7 @@ class CriterionForm(forms.Form):
     points = PointsField(
         label="Answers",
         required=False,
-        help_text="For points and choices: a number and its words on each line, from the lowest to the highest.",
+        help_text="For points and choices: one on each line, from the lowest to the highest, such as 1 = biased.",
     )
     higher_is_better = forms.TypedChoiceField(
         label="Best answer",

@@ -12,6 +12,7 @@ from annotation.assessing.queries.assignments import queue_offer
 from annotation.core.lists import Viewer
 from annotation.core.permissions import Verb
 from annotation.projects.queries.overview import has_assessors, has_assignments, open_disputes, open_summaries
+from annotation.reviewing.queries.ratings import next_to_rate
 from annotation.reviewing.queries.review_queue import sample_first
 from annotation.sampling.queries.check_samples import check_samples
 
@@ -46,7 +47,8 @@ def next_steps(room: Room, person: User, contents: Contents) -> Iterator[Step]:
     if Verb.CHANGE_PROJECT in verbs and project.deciding_judge_id is None:
         why = "Use a language model on a server, or the built-in offline lexical judge."
         yield Step("Choose a judge", why, "judges")
-    if Verb.RUN in verbs and not contents.checks:
+    is_judged = bool(contents.checks) or project.runs.exists()
+    if Verb.RUN in verbs and not is_judged:
         yield Step("Start a run", "No judge has checked these summaries yet.", "runs")
     if Verb.ADJUDICATE in verbs and (disputes := open_disputes(project)):
         why = (
@@ -63,9 +65,12 @@ def next_steps(room: Room, person: User, contents: Contents) -> Iterator[Step]:
         elif waiting and done is None:
             have = pluralize(waiting, "check has,checks have")
             yield Step("Review claims", f"{waiting:,} {have} no answer by a person yet.", "review")
+        if rated := next_to_rate(project, person):
+            why = f"{rated.left:,} {pluralize(rated.left, 'summary waits,summaries wait')} for your rating."
+            yield Step("Rate summaries", why, "rate-summaries")
     if Verb.ASSIGN in verbs and has_assessors(project) and not has_assignments(project):
         yield Step("Assign a set to an assessor", "No reference units have been judged yet.", "assignments")
-    if Verb.VIEW_SCORES in verbs and contents.checks:
+    if Verb.VIEW_SCORES in verbs and is_judged:
         claims = f"{done.sampled:,} claim{pluralize(done.sampled)}" if done else ""
         checked = f"People checked a random sample of {claims}. " if claims else ""
         yield Step("View the ranking", f"{checked}Each average has an interval.", "scores")
