@@ -20,10 +20,7 @@ def test_a_person_gets_exactly_these_roles(world: World) -> None:
     ("words", "complaint"),
     [
         (("nowhere", "dan", "viewer"), "no project 'nowhere'"),
-        (
-            ("harbour", "nobody", "viewer"),
-            "There is no account 'nobody'. Create it with createsuperuser or in /admin/.",
-        ),
+        (("harbour", "nobody", "viewer"), "There is no account 'nobody'. There are: ana, ben,"),
         (("harbour", "dan", "king"), "no role 'king'"),
         (("harbour", "olga", "viewer"), "needs an owner. Make someone else an owner first"),
     ],

@@ -8,9 +8,9 @@ from django.utils import timezone
 from annotation.analysis.agreement.agreement import agreement
 from annotation.analysis.agreement.scales import scales_of
 from annotation.analysis.judge.rating_bias import rating_bias
-from annotation.analysis.leaderboard.leaderboard import leaderboard
+from annotation.analysis.leaderboard.leaderboard import leaderboard, opening_score
 from annotation.core.refusals import Invalid, NotAllowed
-from annotation.models import Look, Rating
+from annotation.models import SCORES, Look, Rating, Score
 from annotation.projects.services.set_criteria import set_criteria
 from annotation.reviewing.queries.ratings import next_to_rate
 from annotation.reviewing.services.rate_summary import rate_summary
@@ -64,14 +64,8 @@ def test_questions_that_read_the_same_are_asked_together_the_reference_last(
     page = rex.get(PAGE).content.decode()
     assert "Is the tone neutral?" in page
     # The page hides the reference, the system and all answers.
-    for hidden in (
-        "Is it near?",
-        "alder",
-        "birch",
-        "checked",
-        "lexical",
-        *world.references["port"].text.split(". "),
-    ):
+    reference = world.references["port"].text.split(". ")
+    for hidden in ("Is it near?", "alder", "birch", "checked", "lexical", *reference):
         assert hidden not in page
     saved = rex.post(f"{PAGE}{shown.summary_id}/", {f"value-{asked['tone']}": "4", "active_ms": "800"})
     assert saved["Location"] == PAGE
@@ -89,6 +83,7 @@ def test_the_desk_ends_and_skips(world: World, asked: dict[str, str], rex: Clien
     skipped = next_to_rate(world.project, world.rex, after=first.summary_id)
     assert skipped is not None
     assert skipped.summary_id > first.summary_id
+    assert "4 summaries wait for your rating." in rex.get("/p/harbour/").content.decode()
     for place in world.summaries:
         rate(world, "rex", asked, place, tone=3, near=1)
     assert next_to_rate(world.project, world.rex) is None
@@ -188,6 +183,13 @@ def test_the_judge_is_compared_with_blind_ratings(world: World, asked: dict[str,
     assert alder.bias.value == pytest.approx(-0.0625)
     assert alder.bias.low is None
     assert "Does the judge rate as people do?" in mona.get("/p/harbour/scores/judge/").content.decode()
+    judge_rates(world, ("bridge", "birch"), 3)
+    page = mona.get("/p/harbour/scores/?by=tone").content.decode()
+    assert ("Take a random sample" in page, "Compare two systems" in page) == (True, False)
+    page = mona.get(f"/p/harbour/scores/systems/{world.systems['alder'].public_id}/?by=tone").content.decode()
+    assert "Tone: 56 % on average." in page
+    Score.objects.update(**dict.fromkeys(SCORES))
+    assert opening_score(leaderboard(world.project).foremost) == "tone"
     [pair] = next(each for each in agreement(world.project).scales if each.key == "rating-tone").pairs
     assert pair.items == 1
 

@@ -17,7 +17,7 @@ TONE = {
     "name": "tone",
     "question": "Is the tone neutral?",
     "scale": "points",
-    "points": "1 = biased\n2\n3 = neutral",
+    "points": "1 = biased\n2\n3) neutral",
     "higher_is_better": "1",
     "reads": "source",
     "answered_by": "both",
@@ -58,7 +58,7 @@ def test_a_set_of_questions_is_added_once(world: World, mona: Client) -> None:
 
 def test_what_cannot_be_asked_is_refused_and_kept_in_the_form(world: World, mona: Client) -> None:
     for wrong, said in (
-        ({"points": "one"}, "is no answer"),
+        ({"points": "1.5 half"}, "is no answer"),
         ({"points": "1 = a"}, "2 to 11"),
         ({"name": "alignment"}, "is a score"),
         ({"name": "tone_pooled"}, "is a score"),
