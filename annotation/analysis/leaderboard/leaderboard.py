@@ -143,7 +143,9 @@ class TargetTable:
 
     @property
     def rests_on(self) -> str:
-        """Return a sentence about the source of the ranked score and the scope of its intervals."""
+        """Return a sentence about the source of the ranked score and the scope of its intervals; "" without values."""
+        if self.ranking.score not in self.scores_held:
+            return ""
         basis = self.bases[self.ranking.score]
         return f"Scores: {basis.name}. {basis.caption}" if basis.name else basis.caption
 

@@ -19,7 +19,7 @@ from django.db import transaction
 
 from annotation import perform_job
 from annotation.core.criteria import criteria_in_force
-from annotation.core.refusals import Conflict, Refusal
+from annotation.core.refusals import Conflict, Invalid, NotFound, Refusal
 from annotation.judging.queries.judges import judges_of
 from annotation.judging.queries.run_metrics import RUN_METRICS
 from annotation.judging.queries.runs import RunProgress, is_under_way, is_whole, is_worker_alive, run_progress
@@ -155,7 +155,8 @@ class Command(BaseCommand):
                     wanted = [name.strip() for name in metrics.split(",") if name.strip()]
                 run = self._run(row, chosen, wanted, n_questions, max_cost, repeat_share, wait)
         except Refusal as refusal:
-            raise CommandError(refusal.message) from refusal
+            wrong = 2 if isinstance(refusal, (Invalid, NotFound)) else 1
+            raise CommandError(refusal.message, returncode=wrong) from refusal
         if not wait:
             self._say_started(run)
             return

@@ -167,6 +167,7 @@ def test_a_bar_is_refused_for_a_judge_that_does_not_decide_before_it_costs_anyth
 def test_a_wrong_call_ends_otherwise_than_a_low_score(world: World, subprocess_env: dict[str, str]) -> None:
     wrong = manage(subprocess_env, "evaluate", "harbour", "--wait", "--fail-under", "bleu=0.5")
     assert (wrong.returncode, "there is no score 'bleu'" in wrong.stderr) == (2, True)
+    assert complaint("harbour", "--metrics", "bleu").returncode == 2
 
 
 def test_a_broker_that_is_away_costs_no_run(world: World, subprocess_env: dict[str, str]) -> None:
