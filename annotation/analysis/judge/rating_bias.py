@@ -26,9 +26,10 @@ DRAWS, SEED = 2000, 0
 class RatingBias:
     """The difference between the judge's and people's ratings on one criterion, for one system or for all ("").
 
-    With a `slice`, only its document sets count. `people` and `judge` are means over the `summaries` that both rated, in [0, 1], 1 for the best answer. `error` is
-    the mean absolute difference, and `bias` the mean of the judge's value minus people's, with an interval. Summaries
-    are averaged within clusters first, and the interval resamples clusters: groups, or document sets without a group.
+    With a `slice`, only its document sets count. `people` and `judge` are means over the `summaries` that both rated,
+    in [0, 1], 1 for the best answer. `error` is the mean absolute difference, and `bias` the mean of the judge's value
+    minus people's, with an interval. Summaries are averaged within clusters first, and the interval resamples clusters:
+    groups, or document sets without a group.
     """
 
     criterion: str

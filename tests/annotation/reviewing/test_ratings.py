@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from django.utils import timezone
-from sklearn.metrics import cohen_kappa_score
 
 from annotation.analysis.agreement.agreement import agreement
 from annotation.analysis.agreement.scales import scales_of
@@ -191,22 +190,6 @@ def test_the_judge_is_compared_with_blind_ratings(world: World, asked: dict[str,
     assert "Does the judge rate as people do?" in mona.get("/p/harbour/scores/judge/").content.decode()
     [pair] = next(each for each in agreement(world.project).scales if each.key == "rating-tone").pairs
     assert pair.items == 1
-
-
-def test_kappa_with_the_judge_counts_the_answers_of_the_scale(world: World) -> None:
-    set_criteria(
-        world.project,
-        [Criterion("tone", "?", points=((0, "none"), (1, "some"), (9, "many")), answered_by="both")],
-    )
-    asked = {"tone": world.project.criteria.get(name="tone").public_id}
-    people, judge = (0, 1, 9, 9), (0, 9, 1, 9)
-    for place, value, said in zip(sorted(world.summaries), people, judge, strict=True):
-        rate(world, "rex", asked, place, tone=value)
-        judge_rates(world, place, said)
-    [scale] = [each for each in agreement(world.project).scales if each.key == "rating-tone"]
-    # From 1 to 9 is one answer, as from 0 to 1.
-    expected = cohen_kappa_score(people, judge, weights="quadratic", labels=[0, 1, 9])
-    assert scale.judge[0].kappa.value == pytest.approx(expected, abs=1e-9)
 
 
 def test_scores_follow_from_the_exported_ratings(world: World, asked: dict[str, str], tmp_path: Path) -> None:
