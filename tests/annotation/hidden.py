@@ -14,6 +14,8 @@ from annotation.models import (
     Check,
     Comparison,
     CoverageJudgment,
+    Criterion,
+    Rating,
     Reading,
     Summary,
     System,
@@ -30,7 +32,7 @@ SYSTEMS = ("hidden-system",)
 SAID = ("hidden-said", "hidden-comment", "0.8128")
 OTHERS = ("hidden-reason", "hidden-decision", "hidden-note", "0.6174")
 WORDS = (*SYSTEMS, *SAID, *OTHERS)
-DESK = {"review", "check", "next-check", "checks/next/", "again"}
+DESK = {"review", "check", "next-check", "checks/next/", "again", "rate-summaries", "rate-summary"}
 """Addresses that hide others' answers until the person has answered."""
 ANSWERS = {"checks/{check}/verdicts/", "checks/answers/"}
 """Addresses that take an answer to the check. Their responses may contain others' answers."""
@@ -61,6 +63,12 @@ def plant(world: World) -> None:
         rows.update(**{column: 0.6174})
         mine = {"check_row": check} if column == "probability" else {"pk": check.pk}
         rows.filter(**mine).update(**{column: 0.8128})
+    tone = Criterion.objects.create(project=world.project, name="tone", question="?", scale="yes_no")
+    for author in ({"role": "judge", "judge": world.judge}, {"role": "reviewer", "person": world.ben}):
+        for summary in world.summaries.values():
+            Rating.objects.create(
+                criterion=tone, summary=summary, value=1, origin_name="v:1", reason="hidden-reason", **author
+            )
     known = list(Verdict.objects.filter(person=world.rex).values_list("check_row", flat=True))
     Verdict.objects.filter(check_row__in=known).update(reason="known to Rex", probability=None)
     Check.objects.filter(pk__in=known).update(judge_probability=None)

@@ -153,7 +153,7 @@ def _judge_pairs(scale: Scale, judge: str) -> list[RaterPair]:
             of_rater[rating.rater].append((own, rating))
     # The judge's values may need a finer scale than people's.
     said = [own for both in of_rater.values() for own, _ in both]
-    fitting = scale if scale.level == "nominal" else _with_scale_of(scale, said)
+    fitting = _with_scale_of(scale, said) if scale.level == "interval" else scale
     return [_pair(judge, rater, both, fitting) for rater, both in sorted(of_rater.items())][
         :RATER_PAIRS_SHOWN
     ]

@@ -251,7 +251,9 @@ def _parts(
 
 
 def with_slices(project: Project, figures: JudgeFigures, split: Split | None) -> JudgeFigures:
-    """Add the reports of each version by slice. Without a split, the figures do not change."""
+    """Add the reports of each version, and the comparisons of ratings, by slice. Without a split, the figures do not
+    change.
+    """
     if split is None:
         return figures
     facts, said = check_facts(project), said_of(project)
@@ -269,7 +271,8 @@ def with_slices(project: Project, figures: JudgeFigures, split: Split | None) ->
         large = {name: of if of.documents >= FEWEST_IN_SLICE else None for name, of in found.items()}
         return replace(version, slices=large)
 
-    return replace(figures, versions=tuple(map(of, figures.versions)))
+    ratings = (*figures.ratings, *rating_bias(project, split))
+    return replace(figures, versions=tuple(map(of, figures.versions)), ratings=ratings)
 
 
 def _usual(report: JudgeReport) -> tuple[str, float | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,10 @@ from annotation.analysis.agreement.ratings import judge_ratings, whole_ratings
 from annotation.analysis.intervals import shown
 from annotation.core.criteria import asked_of_people
 from annotation.models import Summary
-from evaluation.statistics import Estimate, bootstrap_interval
+from evaluation.statistics import FEWEST_IN_SLICE, Estimate, bootstrap_interval
 
 if TYPE_CHECKING:
+    from annotation.analysis.slices.split import Split
     from annotation.models import Project
 
 EVERY_SYSTEM = ""
@@ -25,9 +26,10 @@ DRAWS, SEED = 2000, 0
 class RatingBias:
     """The difference between the judge's and people's ratings on one criterion, for one system or for all ("").
 
-    `people` and `judge` are means over the `summaries` that both rated, in [0, 1], 1 for the best answer. `error` is
-    the mean absolute difference, and `bias` the mean of the judge's value minus people's, with an interval. Summaries
-    are averaged within clusters first, and the interval resamples clusters: groups, or document sets without a group.
+    With a `slice`, only its document sets count. `people` and `judge` are means over the `summaries` that both rated,
+    in [0, 1], 1 for the best answer. `error` is the mean absolute difference, and `bias` the mean of the judge's value
+    minus people's, with an interval. Summaries are averaged within clusters first, and the interval resamples clusters:
+    groups, or document sets without a group.
     """
 
     criterion: str
@@ -37,17 +39,21 @@ class RatingBias:
     judge: float
     error: float
     bias: Estimate
+    slice: str = ""
 
 
-def rating_bias(project: Project) -> tuple[RatingBias, ...]:
-    """Compare blind ratings of people with the deciding judge's, by criterion and system.
+def rating_bias(project: Project, split: Split | None = None) -> tuple[RatingBias, ...]:
+    """Compare blind ratings of people with the deciding judge's, by criterion and system; with `split`, by criterion
+    and slice.
 
-    People's ratings of a summary are averaged first. Summaries that only one side rated do not count.
+    People's ratings of a summary are averaged first. Summaries that only one side rated do not count, and slices with
+    fewer than `FEWEST_IN_SLICE` clusters are left out.
     """
     criteria = list(asked_of_people(project))
     people, judged = whole_ratings(project, criteria), judge_ratings(project, criteria)
     summaries = Summary.objects.filter(document_set__project=project, is_summary=True)
-    systems = dict(summaries.values_list("public_id", "system__name"))
+    columns = ("public_id", "system__name", "document_set__external_id")
+    places = {item: (system, name) for item, system, name in summaries.values_list(*columns)}
     found: list[RatingBias] = []
     for criterion in criteria:
         fact, said = criterion.fact, judged.get(criterion.pk, {})
@@ -57,13 +63,17 @@ def rating_bias(project: Project) -> tuple[RatingBias, ...]:
             if rated.item in said:
                 values[rated.item].append(fact.share(float(rated.value)))
                 clusters[rated.item] = rated.cluster
-        by_system: dict[str, list[tuple[float, float, str]]] = defaultdict(list)
+        parts: dict[str, list[tuple[float, float, str]]] = defaultdict(list)
         for item, shares in values.items():
-            pair = (fmean(shares), fact.share(float(said[item])), clusters[item])
-            by_system[EVERY_SYSTEM].append(pair)
-            by_system[systems[item]].append(pair)
-        found += [_compared(fact.name, system, pairs) for system, pairs in sorted(by_system.items())]
-    return tuple(found)
+            system, name = places[item]
+            cluster = split.clusters.get(name, name) if split else clusters[item]
+            for part in (split.slices[name],) if split else (EVERY_SYSTEM, system):
+                parts[part].append((fmean(shares), fact.share(float(said[item])), cluster))
+        found += [_compared(fact.name, part, pairs) for part, pairs in sorted(parts.items())]
+    if split is None:
+        return tuple(found)
+    large = [row for row in found if row.bias.clusters >= FEWEST_IN_SLICE]
+    return tuple(replace(row, system=EVERY_SYSTEM, slice=row.system) for row in large)
 
 
 def _compared(criterion: str, system: str, pairs: list[tuple[float, float, str]]) -> RatingBias:

@@ -49,8 +49,11 @@ def judge(request: Request, slug: str) -> HttpResponse:
     if may_lack and all(each.id != named for each in versions):
         named = ""
     version = chosen_version(versions, named)
-    if found and version:
-        [version] = with_slices(room.project, replace(found, versions=(version,)), split).versions
+    sliced = None
+    if found:
+        shown = replace(found, versions=(version,) if version else ())
+        sliced = with_slices(room.project, shown, split)
+        version = next(iter(sliced.versions), None)
     kinds, systems = (_large(parts) for parts in ((version.kinds, version.systems) if version else ({}, {})))
     context = {
         "version": version,
@@ -60,6 +63,7 @@ def judge(request: Request, slug: str) -> HttpResponse:
         "keys": list(offered),
         "split": split,
         "slices": list(version.slices.items()) if version else (),
+        "ratings": sliced.ratings if sliced else (),
         "several_judges": len(judges_of_runs(room.project)) > 1,
         "kinds": kinds,
         "furthest": max(filter(_shift, systems), key=_shift, default=None),

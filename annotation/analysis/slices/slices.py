@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 from annotation.analysis.estimates.samples import samples
 from annotation.analysis.leaderboard.leaderboard import TargetTable, means_at
+from annotation.core.criteria import criteria_in_force
 from annotation.core.refusals import Invalid
 from annotation.models import SCORE_SIDES, DocumentSet, Sample
 from annotation.models.document import cluster_of
+from annotation.sampling.queries.rating_samples import framed_ratings, rating_samples
 from annotation.sampling.queries.sampled_items import framed_items
 from evaluation.statistics import (
     FEWEST_IN_SLICE,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from annotation.analysis.leaderboard.averages import SetMeans
     from annotation.analysis.slices.split import Split
     from annotation.models import Project
+    from annotation.sampling.queries.sampled_items import SampleFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +122,7 @@ def slices(
     sizes = Counter(split.slices[name] for name in used)
     names = [name for name in split.names if name in sizes]
     basis = table.bases[score]
-    has_estimate = score in SCORE_SIDES and basis.is_estimate
-    estimated = _estimates(project, score, table.target_words, split, names) if has_estimate else {}
+    estimated = _estimates(project, score, table.target_words, split, names) if basis.is_estimate else {}
     held = {(system, name): _values(of, split, name) for system, of in values.items() for name in names}
     plain = {
         cell: slice_mean(here, split.clusters) for cell, here in held.items() if len(here) >= FEWEST_IN_SLICE
@@ -152,7 +154,7 @@ def slices(
         key=split.key,
         score=score,
         target_words=table.target_words,
-        basis=basis.name if is_estimated or not has_estimate else "judge + corrections",
+        basis=basis.name if is_estimated or not basis.is_estimate else "judge + corrections",
         slices=tuple(Slice(name, sizes[name], given.get(name, 0.0)) for name in names),
         systems=systems,
         moved=_moved(systems),
@@ -181,9 +183,7 @@ def _estimates(
     names: Sequence[str],
 ) -> dict[tuple[str, str], SliceMean]:
     """The newest finished sample must exist. A group whose document sets are in several slices counts in none."""
-    side = SCORE_SIDES[score]
-    sample = next(each for each in samples(project, side) if each.is_complete)
-    framed = framed_items(project, Sample.objects.get(public_id=sample.sample_id), side=side)
+    framed = _framed(project, score)
     of_document: defaultdict[str, set[str]] = defaultdict(set)
     for name, group in DocumentSet.objects.filter(project=project).values_list("external_id", "group"):
         of_document[cluster_of(name, group)].add(split.slices[name])
@@ -195,7 +195,10 @@ def _estimates(
             for system, of_system in framed.items[target_words].items()
         }
         held = {system: of_system for system, of_system in items.items() if of_system}
-        for system, made in estimate_systems_from_sample(held, covariates=framed.covariates).items():
+        made_of = estimate_systems_from_sample(
+            held, covariates=framed.covariates, ratings=score not in SCORE_SIDES
+        )
+        for system, made in made_of.items():
             if made.estimate is not None and made.low is not None and made.documents >= FEWEST_IN_SLICE:
                 found[system, name] = SliceMean(
                     mean=made.estimate,
@@ -206,6 +209,16 @@ def _estimates(
                     high=made.high,
                 )
     return found
+
+
+def _framed(project: Project, score: str) -> SampleFrame:
+    found = Sample.objects.select_related("criterion")
+    if (side := SCORE_SIDES.get(score)) is None:
+        of_score = rating_samples(project, criterion__in=criteria_in_force(project).filter(name=score))
+        newest = next(each.sample_id for each in of_score if each.is_finished)
+        return framed_ratings(project, found.get(public_id=newest))
+    newest = next(each.sample_id for each in samples(project, side) if each.is_complete)
+    return framed_items(project, found.get(public_id=newest), side=side)
 
 
 def _cell(name: str, mean: SliceMean | None, difference: SliceDifference | None) -> SliceCell:

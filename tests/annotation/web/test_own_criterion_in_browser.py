@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,8 +25,8 @@ __all__ = ["llm_server", "rows"]
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.browser, pytest.mark.slow]
 
 MOST_CLICKS = 25
-RATED = 3
-"""The number of summaries that each person rates by keyboard."""
+SAMPLED, COMPARED = 34, 10
+"""The number of sampled summaries, which one person rates by keyboard, and the number that the other person rates."""
 
 
 def through(page: Page, clicks: Clicks, group: str, door: str) -> None:
@@ -33,12 +34,13 @@ def through(page: Page, clicks: Clicks, group: str, door: str) -> None:
     clicks.on(page.locator("details.drop[open] a", has_text=door))
 
 
-def rates(page: Page, clicks: Clicks, keys: str) -> None:
+def rates(page: Page, clicks: Clicks, count: int) -> None:
     clicks.on(page.get_by_role("link", name="Ratings"))
-    for left in range(50, 50 - RATED, -1):
-        page.get_by_text(f"{left} summaries to rate").wait_for()
-        for key in (*keys, "Enter"):
-            page.keyboard.press(key)
+    for number in range(count):
+        page.get_by_text(f"{50 - number} summaries to rate").wait_for()
+        page.keyboard.press("52"[number % 2])
+        page.keyboard.press("Enter")
+    page.get_by_text(f"{50 - count} summaries to rate").wait_for()
 
 
 def test_from_an_empty_project_to_a_ranking_by_an_own_criterion(
@@ -53,14 +55,17 @@ def test_from_an_empty_project_to_a_ranking_by_an_own_criterion(
         Membership.objects.create(project=project, user=who, roles=[role])
     page, clicks = sign_in(desk(), "olga"), Clicks()
     with workers(subprocess_env):
-        page.goto("/p/fires/import/")
+        page.goto("/p/fires/")
+        clicks.on(page.get_by_role("link", name="Import").first)
         page.get_by_label("Choose files").set_input_files(rows)
         clicks.on(page.get_by_role("button", name="Continue"))
         clicks.on(page.get_by_role("button", name="Import", exact=True))
         page.get_by_role("link", name="Next: Judge").wait_for()
         through(page, clicks, "Settings", "Guidelines and criteria")
         clicks.on(page.get_by_role("link", name="criteria", exact=True))
-        clicks.on(page.get_by_role("button", name="Add 3 questions of Teams"))
+        page.get_by_label("Question", exact=True).fill("Is the tone neutral?")
+        page.get_by_label("Name", exact=True).fill("tone")
+        clicks.on(page.get_by_role("button", name="Add the question"))
         clicks.on(page.locator("nav.pages a", has_text="Judges"))
         clicks.on(page.get_by_role("link", name="Add a language model"))
         page.get_by_label("Name", exact=True).fill("scripted")
@@ -71,20 +76,26 @@ def test_from_an_empty_project_to_a_ranking_by_an_own_criterion(
         clicks.on(page.get_by_role("button", name="Save"))
         clicks.on(page.get_by_role("button", name="Start", exact=True))
         page.get_by_role("link", name="View ranking").wait_for()
-        # There are three answers for each of the 50 summaries.
-        assert Rating.objects.filter(role="judge", value__isnull=False).count() == 150
-        for name, keys in (("rex", "523"), ("cleo", "422")):
+        # Each of the 50 summaries has an answer.
+        assert Rating.objects.filter(role="judge", value__isnull=False).count() == 50
+        through(page, clicks, "Work", "Assignments")
+        clicks.on(page.get_by_role("link", name="random samples of claims"))
+        page.get_by_label("Summaries, of 50").fill(str(SAMPLED))
+        clicks.on(page.get_by_role("button", name="Create the random sample"))
+        page.get_by_text(f"{SAMPLED} summaries sampled").wait_for()
+        for name, count in (("rex", SAMPLED), ("cleo", COMPARED)):
             own = sign_in(desk(), name)
             own.goto("/p/fires/review/")
-            rates(own, clicks, keys)
-            own.get_by_text(f"{50 - RATED} summaries to rate").wait_for()
-        clicks.on(page.get_by_role("link", name="View ranking"))
+            rates(own, clicks, count)
+        through(page, clicks, "Results", "Leaderboard")
         page.get_by_role("link", name="alder").first.wait_for()
         clicks.on(page.locator("summary", has_text="olumns").first)
-        clicks.on(page.get_by_label("Neutral tone"))
+        clicks.on(page.get_by_label("Tone", exact=True))
         clicks.on(page.get_by_role("button", name="Show these columns"))
-        clicks.on(page.locator("#by-neutral_tone"))
-        page.get_by_role("heading", name="Which system is best by neutral tone?").wait_for()
+        clicks.on(page.locator("#by-tone"))
+        page.get_by_role("heading", name="Which system is best by tone?").wait_for()
+        page.get_by_text(f"estimated from {SAMPLED} ratings").first.wait_for()
         clicks.on(page.locator("nav.pages a", has_text="Agreement"))
-        page.get_by_text("Neutral tone").first.wait_for()
+        page.get_by_text("Tone").first.wait_for()
+        assert re.search(r"alpha:\s+-?[.0-9]+", page.locator("main").text_content() or "")
     assert clicks.count <= MOST_CLICKS, clicks.count

@@ -1,3 +1,6 @@
+from typing import Any
+
+import krippendorff
 import pytest
 
 from evaluation import (
@@ -58,6 +61,40 @@ def test_twelve_criteria_cost_at_most_one_call_a_summary(
     llm_server.calls.clear()
     evaluate_summaries(inputs(100), judge=judge_of(), metrics=metrics, criteria=twelve)
     assert len(llm_server.calls) == before + more
+
+
+TEN_LINES = """
+from evaluation import Criterion, SummaryInput, evaluate_summaries, krippendorff_alpha, prediction_powered_mean
+tone = Criterion("tone", "Is the tone neutral?", scale=(1, 5))
+estimates = {}
+for system, (ann, ben) in people.items():
+    rows = [SummaryInput(text, f"By {system}: {text}") for text in texts]
+    judged = [found["tone"] for found in evaluate_summaries(rows, judge=judge, metrics=[], criteria=[tone])]
+    human = [(tone.share(one) + tone.share(other)) / 2 for one, other in zip(ann, ben)]
+    estimates[system] = prediction_powered_mean(human, judged[: len(human)], judged[len(human) :])
+alpha = krippendorff_alpha([[x for pair in people.values() for x in pair[rater]] for rater in (0, 1)], "ordinal")
+ranking = sorted(estimates, key=lambda system: -estimates[system].estimate)
+"""
+
+
+def test_ten_lines_rank_by_a_criterion_that_a_judge_and_two_people_rated(
+    judge_of: JudgeMaker, llm_server: LLMServer
+) -> None:
+    # The judge rates texts about early rain 2 and the others 4; people agree with it about alder.
+    replies = {n: faults.text(f'{{"criteria": [{{"id": "r1", "value": {n}}}]}}') for n in (2, 4)}
+    llm_server.where(lambda call: replies[2 if "early" in str(call.body) else 4])
+    texts = [f"It rained {'early' if n % 2 else 'late'} on day {n}." for n in range(40)]
+    people = {"birch": ([1, 1, 2, 1], [1, 1, 1, 2]), "alder": ([4, 2] * 2, [4, 2] * 2)}
+    names: dict[str, Any] = {"judge": judge_of(), "texts": texts, "people": people}
+    assert len(TEN_LINES.strip().splitlines()) == 10
+    exec(TEN_LINES, names)  # the ten lines above
+    assert names["ranking"] == ["alder", "birch"]
+    assert names["alpha"] == pytest.approx(
+        krippendorff.alpha(
+            [[1, 1, 2, 1, 4, 2, 4, 2], [1, 1, 1, 2, 4, 2, 4, 2]], level_of_measurement="ordinal"
+        )
+    )
+    assert names["estimates"]["alder"].estimate == pytest.approx(0.5)
 
 
 def test_what_cannot_be_answered_is_unscored(judge_of: JudgeMaker) -> None:

@@ -12,7 +12,11 @@ from annotation.analysis.slices.slices import Slices, slices
 from annotation.analysis.slices.split import MOST_VALUES, NO_VALUE, OTHER, chosen_split, splits
 from annotation.core.refusals import Invalid
 from annotation.exports.services import write_export
-from annotation.models import Check, DocumentSet, Score
+from annotation.models import Check, DocumentSet, Rating, Score, Summary
+from annotation.projects.services.set_criteria import set_criteria
+from annotation.reviewing.services.rate_summary import rate_summary
+from annotation.sampling.services.sample_ratings import sample_ratings
+from evaluation.metrics import Criterion
 from tests.annotation.answering import say
 from tests.annotation.planning import lay_sets
 
@@ -44,7 +48,7 @@ def split(world: World, key: str, **more: object) -> Slices:
     split = chosen_split(splits(world.project), key)
     assert split is not None
     [table] = leaderboard(world.project, target_words=TARGET).tables
-    return slices(world.project, split, table, score="coverage", **more)  # type: ignore[arg-type]
+    return slices(world.project, split, table, **{"score": "coverage", **more})  # type: ignore[arg-type]
 
 
 def coverage(world: World, system: str, topic: str) -> list[float]:
@@ -181,6 +185,35 @@ def test_answers_from_few_sets_are_too_few_to_judge_the_judge(sliced: World, sig
     [version] = client.get("/api/v1/projects/harbour/judge-quality/?key=topic").json()["versions"]
     assert (version["slices"]["law"], version["slices"]["news"]["checks"]) == (None, 40)
     assert "too few document sets" in client.get("/p/harbour/scores/judge/?key=topic").text
+
+
+def test_slices_of_an_own_criterion_show_estimates_and_the_judges_bias(
+    sliced: World, signed_in: SignIn
+) -> None:
+    set_criteria(sliced.project, [Criterion("tone", "Is the tone neutral?", (1, 5), answered_by="both")])
+    tone, summaries = sliced.project.criteria.get(name="tone"), Summary.objects.filter(is_summary=True)
+    Rating.objects.bulk_create(
+        Rating(criterion=tone, summary=row, role="judge", judge=sliced.judge, origin_name="x", value=5)
+        for row in summaries.filter(document_set__project=sliced.project)
+    )
+    sample = sample_ratings(project=sliced.project, by=sliced.mona, criterion=tone, size=40, seed=1)
+    for row in sample.sampled_ratings.select_related("summary__document_set"):
+        value = {"law": 2, "news": 4}.get(row.summary.document_set.metadata.get("topic", ""), 3)
+        rate_summary(summary=row.summary, by=sliced.rex, values={tone.public_id: value})
+    # Every rating about law is 2, which is .25, and every one about news .75. The judge says 1 everywhere.
+    found = split(sliced, "topic", score="tone", weights={"law": 3.0, "news": 1.0})
+    assert found.basis == "estimated from 40 ratings"
+    for row in found.systems:
+        assert [cell.mean.mean for cell in row.cells[:2] if cell.mean] == pytest.approx([0.25, 0.75])
+        assert row.weighted is not None
+        assert row.weighted.mean == pytest.approx(0.375)
+    client = signed_in(sliced.mona)
+    rows = client.get("/api/v1/projects/harbour/judge-quality/?key=topic").json()["ratings"]
+    assert [(row["slice"], row["bias"]["value"]) for row in rows if row["slice"]] == [
+        ("law", pytest.approx(0.75)),
+        ("news", pytest.approx(0.25)),
+    ]
+    assert "topic: <bdi>law</bdi>" in client.get("/p/harbour/scores/judge/?key=topic").text
 
 
 def test_two_systems_are_compared_in_each_slice(sliced: World, signed_in: SignIn) -> None:
