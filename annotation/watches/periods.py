@@ -47,10 +47,8 @@ def choose(watch: Watch, start: datetime, end: datetime) -> tuple[list[int], int
     project.
     """
     # A join instead of Exists would let SQLite read every summary of the project, not those of the period alone.
-    of_project = DocumentSet.objects.filter(pk=OuterRef("document_set"), project=watch.project_id)
-    rows = Summary.objects.filter(
-        Exists(of_project), is_summary=True, created_at__gte=start, created_at__lt=end
-    )
+    own = DocumentSet.objects.filter(pk=OuterRef("document_set"), project=watch.project_id)
+    rows = Summary.objects.filter(Exists(own), is_summary=True, created_at__gte=start, created_at__lt=end)
     if watch.systems.exists():
         rows = rows.filter(Exists(watch.systems.filter(pk=OuterRef("system"))))
 

@@ -92,8 +92,7 @@ def test_a_sample_of_a_watch_is_of_its_period_and_no_estimate_uses_it(world: Wor
 def three_periods(project: Project, judge: Judge) -> Watch:
     project.deciding_judge = judge
     project.save()
-    for ago in (6, 5, 4):
-        pushed(project, ago=ago, kept=0.8)
+    pushed_each(project, 6, 5, 4)
     return work_off(watched(project, ago=6, reference_periods=2))
 
 
@@ -222,8 +221,7 @@ def test_two_beats_at_once_and_a_killed_worker_judge_each_period_once(world: Wor
 
 
 def test_changed_guidelines_begin_a_new_reference_and_no_alarm(world: World) -> None:
-    pushed_each(world.project, 6, 5, 4)
-    watch = work_off(watched(world.project, ago=6, reference_periods=2))
+    watch = three_periods(world.project, world.judge)
     assert watch_report(watch).state == "steady"
     write_guidelines(project=world.project, text="Judge strictly.", by=world.mona)
     reopen(watch)
@@ -260,8 +258,7 @@ def test_a_criterion_is_watched_by_the_judges_ratings_and_a_new_version_begins_a
 
 
 def test_a_watch_goes_on_if_an_import_replaced_the_texts_of_its_anchors(world: World) -> None:
-    pushed_each(world.project, 6, 5, 4)
-    watch = work_off(watched(world.project, ago=6, reference_periods=2))
+    watch = three_periods(world.project, world.judge)
     Check.objects.filter(public_id__in=watch.anchors["checks"]).delete()
     reopen(watch)
     pushed(world.project, ago=3, kept=0.8)
