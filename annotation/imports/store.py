@@ -653,7 +653,7 @@ def _known_answers(sets: Collection[int]) -> tuple[dict[tuple[int, int], int], d
     if not sets:
         return {}, said
     checks = Check.objects.filter(summary__document_set__in=sets).values_list("pk", "claim_id", "summary_id")
-    of_files = {"role": Verdict.Role.REVIEWER, "person": None, "origin_name__startswith": ORIGIN}
+    of_files = {"role": Verdict.Role.REVIEWER, "origin_name__startswith": ORIGIN}
     imported = Verdict.objects.filter(check_row__summary__document_set__in=sets, **of_files).order_by("pk")
     columns = ("check_row_id", "origin_name", "label", "votes")
     for check_id, origin, label, votes in imported.values_list(*columns):

@@ -28,7 +28,7 @@ ORDER BY annotation_check.id
 
 # This statement loads other inputs of scoring, one row per fact. The kind of a fact defines the meaning of its columns.
 # MATERIALIZED is needed: until a growing table is analysed, PostgreSQL expects one verdict and would read all checks
-# for each verdict.
+# for each verdict. CROSS JOIN is needed: SQLite keeps its order, and would otherwise read all answers of the judge.
 FACTS = """
 WITH summary AS (
     SELECT id, document_set_id FROM annotation_summary WHERE id IN ({summaries})
@@ -73,8 +73,9 @@ UNION ALL
 SELECT verdict.role, verdict.id, verdict.check_row_id, verdict.person_id, NULL, NULL,
     verdict.label, verdict.origin_name, CASE WHEN verdict.label IS NULL THEN verdict.reason END,
     verdict.probability, verdict.uncertainty
-FROM asked JOIN annotation_verdict verdict ON verdict.check_row_id = asked.id
-WHERE (verdict.judge_id IS NULL OR verdict.judge_id = %s) AND verdict.withdrawn_at IS NULL
+FROM asked CROSS JOIN annotation_verdict verdict
+WHERE verdict.check_row_id = asked.id AND verdict.withdrawn_at IS NULL
+    AND (verdict.judge_id IS NULL OR verdict.judge_id = %s)
 UNION ALL
 SELECT 'percent', judgment.id, judgment.comparison_id, judgment.unit_id, judgment.claim_id, judgment.person_id,
     judgment.role, NULL, NULL, judgment.percent, NULL
@@ -86,10 +87,10 @@ WHERE judgment.comparison_id IN (SELECT id FROM comparison) AND judgment.is_curr
 UNION ALL
 SELECT 'rating', rating.id, rating.summary_id, rating.criterion_id, rating.person_id, NULL, criterion.name, rating.role,
     rating.origin_name, rating.value, NULL
-FROM annotation_rating rating
+FROM summary CROSS JOIN annotation_rating rating
 JOIN annotation_criterion criterion ON criterion.id = rating.criterion_id
 LEFT JOIN annotation_assignment assignment ON assignment.id = rating.assignment_id
-WHERE rating.summary_id IN (SELECT id FROM summary) AND (rating.judge_id IS NULL OR rating.judge_id = %s)
+WHERE rating.summary_id = summary.id AND (rating.judge_id IS NULL OR rating.judge_id = %s)
     AND criterion.retired_at IS NULL AND rating.withdrawn_at IS NULL
     AND (rating.assignment_id IS NULL OR assignment.closed_at IS NOT NULL)
 UNION ALL

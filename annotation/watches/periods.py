@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, time, timedelta
 from statistics import fmean
 
+from django.db.models import Exists, OuterRef
+
 from annotation.core.criteria import criteria_in_force
 from annotation.models import SCORE_SIDES, DocumentSet, Rating, Sample, Summary, Watch
 from annotation.models.document import cluster_of
@@ -44,11 +46,11 @@ def choose(watch: Watch, start: datetime, end: datetime) -> tuple[list[int], int
     The chosen summaries have the smallest hashes of their ids, keyed by the watch. The caller must have locked the
     project.
     """
-    rows = Summary.objects.filter(
-        document_set__project_id=watch.project_id, is_summary=True, created_at__gte=start, created_at__lt=end
-    )
-    if systems := list(watch.systems.values_list("pk", flat=True)):
-        rows = rows.filter(system__in=systems)
+    # A join instead of Exists would let SQLite read every summary of the project, not those of the period alone.
+    own = DocumentSet.objects.filter(pk=OuterRef("document_set"), project=watch.project_id)
+    rows = Summary.objects.filter(Exists(own), is_summary=True, created_at__gte=start, created_at__lt=end)
+    if watch.systems.exists():
+        rows = rows.filter(Exists(watch.systems.filter(pk=OuterRef("system"))))
 
     def drawn(row: tuple[int, str]) -> bytes:
         return hashlib.blake2b(row[1].encode(), key=watch.public_id.encode(), digest_size=16).digest()

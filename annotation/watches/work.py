@@ -195,13 +195,11 @@ def _answers(watch: Watch, run: Run) -> dict[str, object]:
     """Return the served model, the number of answered anchors, and the changed labels by anchor."""
     first: Mapping[str, str] = watch.anchors["checks"]
     done = run.jobs.filter(state=Job.State.DONE).values("document_set")
-    rows = Verdict.objects.filter(
-        judge=run.judge,
-        label__isnull=False,
-        check_row__public_id__in=first,
-        check_row__document_set__in=done,
-    ).exclude(repeated="")
-    now = dict(rows.order_by("pk").values_list("check_row__public_id", "repeated"))
+    asked = Verdict.objects.filter(check_row__public_id__in=first, check_row__document_set__in=done)
+    rows = asked.filter(label__isnull=False).exclude(repeated="").order_by("pk")
+    # The query does not name the judge, because SQLite would then read all verdicts of the judge.
+    found = rows.values_list("judge_id", "check_row__public_id", "repeated")
+    now = {key: label for by, key, label in found if by == run.judge_id}
     return {
         "model": _served_model(watch),
         "count": len(now),

@@ -154,8 +154,10 @@ def judge_change_p(flips: int, anchors: int, reference_flips: int, reference_ans
     """
     if not (0 <= flips <= anchors and 0 <= reference_flips <= reference_answers):
         raise EvaluationError("Flips are counted among the answers.")
-    total, flipped = anchors + reference_answers, flips + reference_flips
-    return float(scipy.stats.hypergeom.sf(flips - 1, total, flipped, anchors))
+    # Count with whole numbers: scipy.stats would keep 40 MB in each process that shows a watch.
+    flipped, steady = flips + reference_flips, anchors - flips + reference_answers - reference_flips
+    ways = (math.comb(flipped, of) * math.comb(steady, anchors - of) for of in range(flips, anchors + 1))
+    return sum(ways) / math.comb(flipped + steady, anchors)
 
 
 _Values = NDArray[np.float64]

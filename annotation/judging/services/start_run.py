@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef
 
 from annotation.core import jobs
 from annotation.core.events import log
@@ -20,7 +20,7 @@ from annotation.judging.services.end_run import end, locked_run, settle
 from annotation.judging.services.judges import fault_of_use, has_price, require_of
 from annotation.judging.services.let_decide import decide
 from annotation.judging.services.running.spend import cost_of_calls
-from annotation.models import Job, Judge, Project, PromptVersion, Run, Summary
+from annotation.models import DocumentSet, Job, Judge, Project, PromptVersion, Run, Summary
 from annotation.models.run import MOST_QUESTIONS_MADE
 from annotation.scoring.rescore import rescore
 
@@ -78,11 +78,13 @@ def start_run(
     with transaction.atomic():
         project = _locked(project)
         _refuse_second(project, judge)
-        summaries = Summary.objects.filter(document_set__project=project, is_summary=True).order_by(
-            "document_set_id"
-        )
-        if trial_of is not None:
-            summaries = summaries.filter(pk__in=trial_of)
+        summaries = Summary.objects.filter(is_summary=True).order_by("document_set_id")
+        if trial_of is None:
+            summaries = summaries.filter(document_set__project=project)
+        else:
+            # With a join, SQLite would look for each of the keys in every document set of the project.
+            of_project = DocumentSet.objects.filter(pk=OuterRef("document_set"), project=project)
+            summaries = summaries.filter(Exists(of_project), pk__in=trial_of)
         totals = list(summaries.values_list("document_set_id").annotate(Count("pk")))
         if not totals:
             raise Invalid(

@@ -51,6 +51,12 @@ def pushed(project: Project, *, ago: int, kept: float, count: int = 12, kind: st
     return found
 
 
+def pushed_each(project: Project, *days: int) -> None:
+    """Create summaries on each of the days, given as days ago."""
+    for ago in days:
+        pushed(project, ago=ago, kept=0.8)
+
+
 def claim(watch: Watch) -> list[jobs.Claimed]:
     Job.objects.filter(watch=watch).update(finished_at=None)
     ask_for_watches()

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import re
 from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.core import mail
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotation.analysis.estimates.samples import samples
 from annotation.core import jobs
+from annotation.core.by_hand import rows
 from annotation.core.shared.clock import shared_now
 from annotation.judging.services.start_run import start_run
 from annotation.models import Check, Event, Job, Judge, JudgeCall, Project, Run, Sample, Summary, Watch
@@ -21,7 +25,7 @@ from annotation.watches.report import EXIT_CODES, watch_report
 from annotation.watches.work import ask_for_watches, perform
 from evaluation.metrics import Criterion
 from tests.annotation.judging.doing import judge_all
-from tests.annotation.watches.streams import answer, claim, pushed, reopen, watched, work_off
+from tests.annotation.watches.streams import answer, claim, pushed, pushed_each, reopen, watched, work_off
 from tests.llm_server import faults
 
 if TYPE_CHECKING:
@@ -38,8 +42,7 @@ def states(watch: Watch) -> list[tuple[str, int]]:
 def test_a_drop_of_the_judges_line_says_that_either_changed(world: World, mailing: None) -> None:
     world.mona.email = "mona@example.org"
     world.mona.save()
-    for ago in (6, 5, 4):
-        pushed(world.project, ago=ago, kept=0.8)
+    pushed_each(world.project, 6, 5, 4)
     watch = watched(world.project, ago=6, reference_periods=3)
     pushed(world.project, ago=3, kept=0.4)
     watch = work_off(watch)
@@ -59,8 +62,7 @@ def test_a_drop_of_the_judges_line_says_that_either_changed(world: World, mailin
 
 
 def test_peoples_answers_show_a_drop_that_the_judge_does_not_see(world: World) -> None:
-    for ago in range(7, 1, -1):
-        pushed(world.project, ago=ago, kept=0.8)
+    pushed_each(world.project, *range(7, 1, -1))
     watch = watched(world.project, ago=7, reference_periods=3, checks=40)
     work_off(watch)
     assert watch_report(watch).sentence.startswith("Nothing to compare yet: 0 of 3 days")
@@ -90,8 +92,7 @@ def test_a_sample_of_a_watch_is_of_its_period_and_no_estimate_uses_it(world: Wor
 def three_periods(project: Project, judge: Judge) -> Watch:
     project.deciding_judge = judge
     project.save()
-    for ago in (6, 5, 4):
-        pushed(project, ago=ago, kept=0.8)
+    pushed_each(project, 6, 5, 4)
     return work_off(watched(project, ago=6, reference_periods=2))
 
 
@@ -172,6 +173,22 @@ def test_summaries_are_chosen_alike_by_every_repetition(world: World) -> None:
     assert set(run.summaries.values_list("pk", flat=True)) == set(chosen)
 
 
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL chooses by the tables' sizes")
+def test_no_statement_of_a_period_reads_the_whole_stream(world: World) -> None:
+    # SQLite takes another way to a few keys than to many.
+    pushed(world.project, ago=3, kept=0.8, count=40)
+    with CaptureQueriesContext(connection) as asked:
+        work_off(watched(world.project, ago=3, reference_periods=1))
+    found = {each["sql"] for each in asked if each["sql"].lstrip().startswith(("SELECT", "WITH"))}
+    assert any("annotation_verdict" in sql for sql in found)
+    # A statement for one row stops at the newest one.
+    for sql in (each for each in found if not each.endswith("LIMIT 1")):
+        plan = str(rows(f"EXPLAIN QUERY PLAN {sql.replace('%', '%%')}", ()))
+        assert not re.search(
+            r"_(documentset|summary|verdict|rating)_\w+ \((project|system|judge)_id=\?\)", plan
+        ), sql
+
+
 def test_a_late_summary_is_never_chosen(world: World) -> None:
     pushed(world.project, ago=4, kept=0.8)
     watch = watched(world.project, ago=4, summaries=100)
@@ -185,8 +202,7 @@ def test_a_late_summary_is_never_chosen(world: World) -> None:
 
 
 def test_two_beats_at_once_and_a_killed_worker_judge_each_period_once(world: World) -> None:
-    for ago in (4, 3):
-        pushed(world.project, ago=ago, kept=0.8)
+    pushed_each(world.project, 4, 3)
     watch = watched(world.project, ago=4)
     [claimed] = claim(watch)
     ask_for_watches()
@@ -205,9 +221,7 @@ def test_two_beats_at_once_and_a_killed_worker_judge_each_period_once(world: Wor
 
 
 def test_changed_guidelines_begin_a_new_reference_and_no_alarm(world: World) -> None:
-    for ago in (6, 5, 4):
-        pushed(world.project, ago=ago, kept=0.8)
-    watch = work_off(watched(world.project, ago=6, reference_periods=2))
+    watch = three_periods(world.project, world.judge)
     assert watch_report(watch).state == "steady"
     write_guidelines(project=world.project, text="Judge strictly.", by=world.mona)
     reopen(watch)
@@ -221,12 +235,10 @@ def test_changed_guidelines_begin_a_new_reference_and_no_alarm(world: World) -> 
 def test_a_criterion_is_watched_by_the_judges_ratings_and_a_new_version_begins_a_new_reference(
     world: World, llm_judge: Judge, llm_server: LLMServer
 ) -> None:
-    world.project.deciding_judge = llm_judge
-    world.project.save()
+    Project.objects.update(deciding_judge=llm_judge)
     set_criteria(world.project, [Criterion("tone", "Is it neutral?", (1, 5), answered_by="judge")])
     llm_server.where(rates_long_ones_high)
-    for ago in (7, 6):
-        pushed(world.project, ago=ago, kept=0.8)
+    pushed_each(world.project, 7, 6)
     pushed(world.project, ago=5, kept=0.4)
     watch = work_off(watched(world.project, ago=7, reference_periods=2, scores=["tone"]))
     report = watch_report(watch)
@@ -246,9 +258,7 @@ def test_a_criterion_is_watched_by_the_judges_ratings_and_a_new_version_begins_a
 
 
 def test_a_watch_goes_on_if_an_import_replaced_the_texts_of_its_anchors(world: World) -> None:
-    for ago in (6, 5, 4):
-        pushed(world.project, ago=ago, kept=0.8)
-    watch = work_off(watched(world.project, ago=6, reference_periods=2))
+    watch = three_periods(world.project, world.judge)
     Check.objects.filter(public_id__in=watch.anchors["checks"]).delete()
     reopen(watch)
     pushed(world.project, ago=3, kept=0.8)

@@ -84,11 +84,14 @@ class JudgeOfRun(NamedTuple):
 
 
 def given_by(judge: Judge, summaries: Sequence[int]) -> dict[Answered, LatestWord]:
-    """Load the latest verdicts and ratings of a judge about these summaries."""
-    verdicts = Verdict.objects.filter(judge=judge, check_row__summary_id__in=summaries, withdrawn_at=None)
-    ratings = RatingRow.objects.filter(judge=judge, summary_id__in=summaries, criterion__retired_at=None)
-    columns = ("criterion__name", "summary_id", "value", "reason", "origin_name")
-    return latest_verdicts(verdicts) | _latest(ratings.order_by("pk").values_list(*columns))
+    """Load the latest verdicts and ratings of a judge about these summaries.
+
+    No query names the judge, because SQLite would then read all answers of the judge.
+    """
+    verdicts = Verdict.objects.filter(check_row__summary_id__in=summaries, withdrawn_at=None)
+    ratings = RatingRow.objects.filter(summary_id__in=summaries, criterion__retired_at=None)
+    columns = ("judge_id", "criterion__name", "summary_id", "value", "reason", "origin_name")
+    return latest_verdicts(verdicts, judge) | _latest(ratings.order_by("pk").values_list(*columns), judge)
 
 
 def is_usable(word: LatestWord | None, signature: str) -> bool:
@@ -96,18 +99,18 @@ def is_usable(word: LatestWord | None, signature: str) -> bool:
     return word is not None and word.said is not None and word.signature == signature
 
 
-def latest_verdicts(verdicts: QuerySet[Verdict]) -> dict[Answered, LatestWord]:
-    """Load the latest usable verdict among these on each check; without one, the latest."""
-    columns = ("check_row__claim_id", "check_row__summary_id", "label", "reason", "origin_name")
-    return _latest(verdicts.order_by("pk").values_list(*columns))
+def latest_verdicts(verdicts: QuerySet[Verdict], judge: Judge) -> dict[Answered, LatestWord]:
+    """Load the judge's latest verdict on each check, among these verdicts."""
+    columns = ("judge_id", "check_row__claim_id", "check_row__summary_id", "label", "reason", "origin_name")
+    return _latest(verdicts.order_by("pk").values_list(*columns), judge)
 
 
-def _latest(rows: Iterable[tuple[Any, ...]]) -> dict[Answered, LatestWord]:
-    """Choose the latest answer of each pair; a later failure does not replace a usable answer."""
+def _latest(rows: Iterable[tuple[Any, ...]], judge: Judge) -> dict[Answered, LatestWord]:
+    """Choose the judge's latest answer of each pair; a later failure does not replace a usable answer."""
     latest: dict[Answered, LatestWord] = {}
-    for what, summary, *word in rows:
+    for by, what, summary, *word in rows:
         before = latest.get((what, summary))
-        if word[0] is not None or before is None or before.said is None:
+        if by == judge.pk and (word[0] is not None or before is None or before.said is None):
             latest[what, summary] = LatestWord(*word)
     return latest
 
@@ -160,7 +163,6 @@ def _keep_repeated(repeated: Mapping[AnswerPair, str], by: JudgeOfRun) -> None:
     if not repeated:
         return
     rows = Verdict.objects.filter(
-        judge=by.judge,
         origin_name=by.signature,
         label__isnull=False,
         check_row__summary__in={summary for _, summary in repeated},
@@ -169,6 +171,7 @@ def _keep_repeated(repeated: Mapping[AnswerPair, str], by: JudgeOfRun) -> None:
     latest = {
         (row.check_row.claim_id, row.check_row.summary_id): row
         for row in rows.select_related("check_row").order_by("pk")
+        if row.judge_id == by.judge.pk
     }
     changed = [row for pair, row in latest.items() if pair in repeated]
     for row in changed:

@@ -74,8 +74,9 @@ class ActiveQuestions:
         self._all |= {key: [] for key in document_sets}
         for row in rows.select_related("claim_set"):
             self._all[row.claim_set.document_set_id or 0].append(row)
-        answers = Verdict.objects.filter(judge=self._by.judge, withdrawn_at=None, check_row__summary=None)
-        self._given |= latest_verdicts(answers.filter(check_row__document_set__in=document_sets))
+        answers = Verdict.objects.filter(withdrawn_at=None, check_row__summary=None)
+        own = answers.filter(check_row__document_set__in=document_sets)
+        self._given |= latest_verdicts(own, self._by.judge)
 
     def of(self, document_set: int) -> list[Claim]:
         return self._all[document_set]
