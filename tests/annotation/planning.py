@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from annotation.models import (
-    Check,
-    Claim,
-    SampledCheck,
-    Summary,
-    System,
-    Verdict,
-)
+from annotation.models import Check, Claim, SampledCheck, Summary, System, Verdict
 from annotation.sampling.services.sample_checks import sample_checks
 from annotation.scoring.rescore import rescore
 from tests.annotation.cast import SUMMARIES, add_claims, add_set

@@ -126,15 +126,7 @@ WEB = {
     "log": Verb.VIEW_EVENTS,
     **dict.fromkeys(("claim-comments", "comment-claim", "withdraw-comment"), Verb.COMMENT),
     **dict.fromkeys(("prompts", "judges"), Verb.VIEW_RUNS),
-    **dict.fromkeys(
-        (
-            "add-judge",
-            "judge-profile",
-            "archive-judge",
-            "let-decide",
-        ),
-        Verb.CHANGE_PROJECT,
-    ),
+    **dict.fromkeys(("add-judge", "judge-profile", "archive-judge", "let-decide"), Verb.CHANGE_PROJECT),
     "teach-judge": Verb.CHANGE_PROJECT,
     "save-prompt": Verb.CHANGE_PROJECT,
     **dict.fromkeys(("league-file", "pairs-file", "agreement"), Verb.VIEW_SCORES),
@@ -150,7 +142,7 @@ OWN = {
 """The owner of the row, for rows of one person. Others with the verb are refused."""
 
 NAMED_IN_FORM = {
-    *("start-run", "withdraw-verdict", "let-decide", "teach-judge", "reword-claim", "remove-claim"),
+    *("start-run", "withdraw-verdict", "let-decide", "teach-judge", "reword-claim", "remove-claim")
 }
 """Routes whose form names the row. A person with the verb who sends an empty form gets 404."""
 

@@ -215,12 +215,7 @@ def test_no_file_and_no_api_makes_statistics_where_a_worker_lives(
     assert Analysis.objects.exclude(payload={}).count() == 0
 
 
-PAGES = (
-    "",
-    "scores/",
-    "scores/agreement/",
-    "scores/judge/",
-)
+PAGES = ("", "scores/", "scores/agreement/", "scores/judge/")
 
 
 @pytest.mark.parametrize("page", PAGES)

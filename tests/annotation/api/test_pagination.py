@@ -37,9 +37,7 @@ def test_an_answer_that_moves_the_last_row_out_of_the_filter_skips_nothing(
 
 
 def queries_of(client: Any, address: str) -> int:
-    with CaptureQueriesContext(
-        connection,
-    ) as seen:
+    with CaptureQueriesContext(connection) as seen:
         assert client.get(address).status_code == 200
     return len(seen)
 

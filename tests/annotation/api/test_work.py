@@ -6,11 +6,7 @@ import pytest
 
 from annotation.assessing.services.assign import assign
 from annotation.exports.services import request_export
-from annotation.models import (
-    Assignment,
-    Event,
-    Export,
-)
+from annotation.models import Assignment, Event, Export
 from evaluation.metrics import Criterion
 from tests.annotation.cast import World
 from tests.annotation.exports.doing import perform

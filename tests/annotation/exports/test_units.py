@@ -44,13 +44,7 @@ def test_units_of_the_judge_alone(world: World, tmp_path: Path) -> None:
 
 def test_a_unit_that_nobody_spoke_of_has_no_value(world: World, tmp_path: Path) -> None:
     row = units_of(world, "alder", tmp_path, document="bridge")[0]
-    empty = (
-        "judge_share",
-        "assessor_percents",
-        "adjudicated_percent",
-        "unit_coverage",
-        "source",
-    )
+    empty = ("judge_share", "assessor_percents", "adjudicated_percent", "unit_coverage", "source")
     assert [row[name] for name in empty] == [None] * len(empty)
 
 

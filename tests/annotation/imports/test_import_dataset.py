@@ -30,15 +30,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.reviewing.services.review import override
-from tests.annotation.imports.files import (
-    REFERENCE,
-    counted,
-    import_dataset,
-    jsonl,
-    nested,
-    row,
-    row_counts,
-)
+from tests.annotation.imports.files import REFERENCE, counted, import_dataset, jsonl, nested, row, row_counts
 
 if TYPE_CHECKING:
     from tests.annotation.cast import World

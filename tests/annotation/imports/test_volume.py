@@ -19,9 +19,7 @@ from tests.annotation.imports.files import import_dataset, jsonl, nested, row
 
 
 def statements(act: Any) -> int:
-    with CaptureQueriesContext(
-        connection,
-    ) as seen:
+    with CaptureQueriesContext(connection) as seen:
         act()
     return len(seen)
 
@@ -114,13 +112,7 @@ def test_columns_that_are_not_named_hold_their_defaults(project: Project, tmp_pa
         plain = kind()
         for field in kind._meta.concrete_fields:
             # The file gives none of these columns a value.
-            if field.attname in {
-                "had_seen",
-                "votes",
-                "leased_to_id",
-                "weight",
-                "made_by_id",
-            }:
+            if field.attname in {"had_seen", "votes", "leased_to_id", "weight", "made_by_id"}:
                 assert getattr(stored, field.attname) == getattr(plain, field.attname)
         assert (
             len({*kind._default_manager.values_list("public_id", flat=True)}) == kind._default_manager.count()

@@ -173,14 +173,7 @@ LEFT = {
     # The shared judge with its calls, and the worker, remain.
     **dict.fromkeys(("Judge", "JudgeCall", "Worker"), 1),
     # Rows of accounts or of the installation remain.
-    **dict.fromkeys(
-        (
-            "SetupLink",
-            "AccountEvent",
-            "CachedValue",
-        ),
-        1,
-    ),
+    **dict.fromkeys(("SetupLink", "AccountEvent", "CachedValue"), 1),
 }
 
 

@@ -103,10 +103,7 @@ def test_the_frame_has_shares_and_the_judge_s_ratings_of_before(world: World, to
     # Rex's 5 is 1.
     assert sorted(
         (item.share, item.probability, item.judge or 0.0, item.answer or 0.0) for item in items
-    ) == [
-        (1, 1, 0.0, 0.0),
-        (1, 1, 0.75, 1.0),
-    ]
+    ) == [(1, 1, 0.0, 0.0), (1, 1, 0.75, 1.0)]
 
 
 def test_the_leaderboard_shows_the_estimate(world: World, tone: Row, tmp_path: Path) -> None:

@@ -124,9 +124,7 @@ def test_the_queue_is_proved(world: World) -> None:
     assert complaints() == []
     row = Dispute.objects.get(check_row=world.check("alder", 1))
     Dispute.objects.filter(pk=row.pk).update(spread=0.1)
-    assert complaints() == [
-        f"port, alder, target 20, dispute {row.public_id}: spread is 0.1, should be 1.0",
-    ]
+    assert complaints() == [f"port, alder, target 20, dispute {row.public_id}: spread is 0.1, should be 1.0"]
     Dispute.objects.filter(pk=row.pk).delete()
     assert complaints() == ["port, alder, target 20: 2 answers 1 apart are missing from the disputes"]
 

@@ -64,10 +64,7 @@ def test_the_leaderboard_averages_summaries_that_have_all_parts(weighed: World) 
     }
     # Nobody rated birch, so its composite has no value, although its coverage is 0.
     assert found == {"alder": (1, BY_HAND, 1), "birch": (None, None, 0)}
-    assert (table.bases[COMPOSITE].name, table.bases[COMPOSITE].is_unchecked) == (
-        "judge + corrections",
-        True,
-    )
+    assert (table.bases[COMPOSITE].name, table.bases[COMPOSITE].is_unchecked) == ("judge + corrections", True)
 
 
 def test_its_interval_is_that_of_a_composite_with_the_same_weights(world: World) -> None:

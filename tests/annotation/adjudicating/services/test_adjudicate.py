@@ -4,11 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from annotation.adjudicating.services.adjudicate import (
-    decide_check,
-    decide_unit,
-    settle,
-)
+from annotation.adjudicating.services.adjudicate import decide_check, decide_unit, settle
 from annotation.core.refusals import Conflict, Invalid
 from annotation.models import Event, Role, Score
 from annotation.reviewing.services.review import LONGEST_REASON, override, withdraw_answer

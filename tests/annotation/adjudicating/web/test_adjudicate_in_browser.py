@@ -97,11 +97,7 @@ def test_units_and_claims_by_keyboard_alone(world: World, desk: Callable[[], Pag
             press(page, *keys)
             assert "Resolved" in told(page)
         decided += 1
-    assert (decided, len(decisions()), Dispute.objects.filter(state="open").count()) == (
-        10,
-        10,
-        0,
-    )
+    assert (decided, len(decisions()), Dispute.objects.filter(state="open").count()) == (10, 10, 0)
     page.go_back()
     page.wait_for_load_state("networkidle")
     page.keyboard.press("u")

@@ -129,13 +129,7 @@ def framed(
     return SampleFrame(items={20: dict.fromkeys(systems, items)})
 
 
-DRAW = SampleProgress(
-    sample_id="d",
-    method="uniform",
-    sampled=18,
-    answered=18,
-    day="2026-05-04",
-)
+DRAW = SampleProgress(sample_id="d", method="uniform", sampled=18, answered=18, day="2026-05-04")
 
 
 @pytest.mark.parametrize(

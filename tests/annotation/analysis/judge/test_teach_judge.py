@@ -92,10 +92,7 @@ def answer_sample(project: Project, label_of: Callable[[Check], str], size: int 
         "check_row__claim__claim_set__summary"
     ):
         row.verdict = Verdict.objects.create(
-            check_row=row.check_row,
-            role=Verdict.Role.REVIEWER,
-            person=rex,
-            label=label_of(row.check_row),
+            check_row=row.check_row, role=Verdict.Role.REVIEWER, person=rex, label=label_of(row.check_row)
         )
         row.save(update_fields=["verdict"])
     rescore(project=project)
@@ -123,10 +120,7 @@ def test_a_rule_that_people_go_by_is_learned(project: Project, llm_judge: Judge)
         role="reviewer", check_row__claim__text__contains="reportedly", check_row__project=project
     ).count()
     assert found["scripted"].accuracy.value == pytest.approx(1 - hearsay / 40)
-    assert (found["scripted-examples"].scored, found["scripted-examples"].accuracy.value) == (
-        40,
-        1.0,
-    )
+    assert (found["scripted-examples"].scored, found["scripted-examples"].accuracy.value) == (40, 1.0)
     event = Event.objects.get(verb="teach judge")
     assert (event.data["base"], event.data["answers"]) == ("scripted", 40)
 

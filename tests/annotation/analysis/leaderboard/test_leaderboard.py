@@ -4,10 +4,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from annotation.analysis.leaderboard.leaderboard import (
-    Leaderboard,
-    leaderboard,
-)
+from annotation.analysis.leaderboard.leaderboard import Leaderboard, leaderboard
 from annotation.core.facts import plain, read
 from annotation.core.refusals import Invalid
 from annotation.models import Score, Summary

@@ -67,14 +67,7 @@ def test_a_column_head_ranks_by_it_and_added_columns_stay(world: World, vic: Cli
     page = vic.get("/p/harbour/scores/?choose=1&column=brevity&column=group&column=password").content.decode()
     assert 'href="/p/harbour/scores/?by=brevity&amp;target=20"' in page
     heads = rows_of(page)[0]
-    assert [head.split()[0] for head in heads] == [
-        "System",
-        "Group",
-        "Coverage",
-        "95",
-        "Brevity",
-        "Length",
-    ]
+    assert [head.split()[0] for head in heads] == ["System", "Group", "Coverage", "95", "Brevity", "Length"]
     ranked = vic.get("/p/harbour/scores/?by=brevity&target=20")
     assert [line.row.system for line in ranked.context["league"].rows] == ["birch", "alder"]
     assert ranked.content.decode().count("aria-sort") == 1

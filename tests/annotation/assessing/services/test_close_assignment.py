@@ -120,12 +120,7 @@ def test_open_criteria_are_told_and_nothing_of_the_units(world: World) -> None:
     ask(world.project, *PACKS["DUC 2006"])
     assignment = sit(world)
     reading = assignment.readings.get()
-    save_acts(
-        assignment=assignment,
-        by=world.ana,
-        acts=[on(reading.public_id, "focus", 4)],
-        all_or_none=True,
-    )
+    save_acts(assignment=assignment, by=world.ana, acts=[on(reading.public_id, "focus", 4)], all_or_none=True)
     with pytest.raises(Invalid) as refused:
         close_assignment(assignment=Assignment.objects.get(), by=world.ana)
     assert refused.value.details["missing"] == {reading.public_id: {"stage": "before", "count": 4}}

@@ -393,11 +393,7 @@ def test_the_unmarked_question_comes_once_at_the_summaries_last_comparison(
 
 
 def test_marks_of_all_comparisons_of_a_summary_count_together(world: World, twofold: Assignment) -> None:
-    acts = [
-        on_unit(world, twofold),
-        on_unit(world, twofold, 2),
-        on_second(world, twofold, (2,)),
-    ]
+    acts = [on_unit(world, twofold), on_unit(world, twofold, 2), on_second(world, twofold, (2,))]
     assert send(world, twofold, *acts).gates[reading_of(twofold, 2)].after == "done"
 
 

@@ -9,11 +9,7 @@ from django.utils import timezone
 
 from annotation.assessing.queries.assessment import own_work
 from annotation.assessing.services.assign import assign
-from annotation.models import (
-    Assignment,
-    CoverageJudgment,
-    Rating,
-)
+from annotation.models import Assignment, CoverageJudgment, Rating
 from evaluation.metrics import Criterion
 from tests.annotation.rated import answers, ask, criterion
 

@@ -10,15 +10,7 @@ from annotation.assessing.services.save_acts import save_acts
 from annotation.core.current_checks import put_in_force
 from annotation.core.tables.pseudonyms import pseudonym
 from annotation.exports.answers import LEVEL
-from annotation.models import (
-    Assignment,
-    Check,
-    ClaimSet,
-    Rating,
-    Reading,
-    SampledCheck,
-    Verdict,
-)
+from annotation.models import Assignment, Check, ClaimSet, Rating, Reading, SampledCheck, Verdict
 from annotation.projects.services.write_guidelines import write_guidelines
 from annotation.reviewing.services.review import override, withdraw_answer
 from annotation.sampling.services.sample_checks import sample_checks

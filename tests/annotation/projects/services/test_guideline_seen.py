@@ -9,12 +9,7 @@ from annotation.assessing.services.acts import Act, UnitAct
 from annotation.assessing.services.assign import assign
 from annotation.assessing.services.open_assignment import open_assignment
 from annotation.assessing.services.save_acts import save_acts
-from annotation.models import (
-    Assignment,
-    CoverageJudgment,
-    Rating,
-    Reading,
-)
+from annotation.models import Assignment, CoverageJudgment, Rating, Reading
 from annotation.projects.services.write_guidelines import write_guidelines
 from evaluation.metrics import PACKS
 from tests.annotation.rated import ask, on

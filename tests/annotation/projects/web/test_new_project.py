@@ -64,11 +64,7 @@ def test_a_second_request_returns_the_callers_own_project(world: World, client_o
 
 @pytest.mark.usefixtures("everybody")
 @pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ({"name": ""}, "required"),
-        ({"compares": "everything"}, "valid choice"),
-    ],
+    ("given", "told"), [({"name": ""}, "required"), ({"compares": "everything"}, "valid choice")]
 )
 def test_what_makes_no_sense_is_refused_and_kept_in_the_form(
     world: World, signed_in: SignIn, given: dict[str, str], told: str
@@ -99,11 +95,7 @@ def test_the_steps_follow_what_is_there_until_a_run_has_finished(world: World, s
     client = signed_in(world.rex)
     client.post(NEW, {"name": "Mill", "compares": "reference"})
     mill = Project.objects.get(name="Mill")
-    assert steps(mill, world.rex) == {
-        "import": False,
-        "judges": False,
-        "runs": False,
-    }
+    assert steps(mill, world.rex) == {"import": False, "judges": False, "runs": False}
     rows = b"document_id,document,reference,system,summary\n1,It rains.,It rains.,alder,It rains.\n"
     kept = client.post(f"/p/{mill.slug}/import/upload/", {"files": SimpleUploadedFile("rows.csv", rows)})
     fields = ("document_id", "document", "reference", "system", "summary")

@@ -3,15 +3,7 @@ import pytest
 from annotation.adjudicating.queries.answers import answers_on
 from annotation.adjudicating.services.adjudicate import decide_check
 from annotation.core.refusals import Conflict, Invalid, NotAllowed
-from annotation.models import (
-    Check,
-    Claim,
-    ClaimSet,
-    Dispute,
-    Event,
-    Score,
-    Verdict,
-)
+from annotation.models import Check, Claim, ClaimSet, Dispute, Event, Score, Verdict
 from annotation.reviewing.services.review import LONGEST_REASON, override, withdraw_answer
 from tests.annotation.cast import World
 

@@ -256,12 +256,7 @@ def filled_in(page: Page) -> dict[str, object]:
     }
 
 
-FILLED_IN = {
-    "reason": "So",
-    "error": "omission",
-    "confidence": "0.9",
-    "evidence": ["2", "10"],
-}
+FILLED_IN = {"reason": "So", "error": "omission", "confidence": "0.9", "evidence": ["2", "10"]}
 NOTHING = {"reason": "", "error": "", "confidence": "", "evidence": []}
 
 
