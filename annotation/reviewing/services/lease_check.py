@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from annotation.core.lists import Listing
-    from annotation.models import Look, Project
+    from annotation.models import Project
 
 MOST_HELD = 3
 """The maximum number of checks of a project that one person holds; older leases end."""
@@ -39,11 +39,11 @@ def look_and_hand_out(*, look: Listing, here: str) -> Check | None:
 
     Raises the errors of `look_and_renew`.
     """
-    check, _ = look_and_renew(project=look.viewer.project, here=here, by=look.viewer.person)
+    check = look_and_renew(project=look.viewer.project, here=here, by=look.viewer.person)
     return _hand_out(look, check)
 
 
-def look_and_renew(*, project: Project, here: str, by: User) -> tuple[Check, Look]:
+def look_and_renew(*, project: Project, here: str, by: User) -> Check:
     """Record a look at the check with public id `here`, and extend its lease.
 
     Raises NotFound if there is no such check, and the errors of `require`.
@@ -52,9 +52,9 @@ def look_and_renew(*, project: Project, here: str, by: User) -> tuple[Check, Loo
     if check is None:
         raise NotFound("There is no such check in this project.")
     check.project = project
-    look = look_at(check=check, by=by)
+    look_at(check=check, by=by)
     renew_lease(check=check, by=by)
-    return check, look
+    return check
 
 
 def renew_lease(*, check: Check, by: User) -> None:

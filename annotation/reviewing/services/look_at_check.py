@@ -18,31 +18,29 @@ if TYPE_CHECKING:
     from annotation.models import Project, Summary
 
 
-def look_at(*, check: Check, by: User) -> Look:
+def look_at(*, check: Check, by: User) -> None:
     """Record that the person saw the check, and others' answers if the person may see them.
 
     Only the first look and the first look with answers are stored. Raises the errors of `require`.
     """
     require(by, check.project, Verb.REVIEW)
-    look, _ = Look.objects.get_or_create(check_row=check, person=by)
     own = Verdict.objects.filter(check_row=check, person=by, role=Verdict.Role.REVIEWER)[:1]
-    return reveal(check=check, to=by, look=look) if may_see(check, by, said=own) else look
+    if may_see(check, by, said=own):
+        reveal(check=check, to=by, look=Look.objects.filter(check_row=check, person=by).first())
+    else:
+        Look.objects.get_or_create(check_row=check, person=by)
 
 
-def reveal(*, check: Check, to: User, look: Look | None) -> Look:
+def reveal(*, check: Check, to: User, look: Look | None) -> None:
     """Record that the person sees others' answers to the check, unless this is recorded already."""
-    if look is not None and look.revealed_at is not None:
-        return look
-    look = look or Look(check_row=check, person=to)
-    look.revealed_at = timezone.now()
-    # If the look exists, update it: the person may have opened the check in another window at the same time.
-    Look.objects.bulk_create(
-        [Look(public_id=look.public_id, check_row=check, person=to, revealed_at=look.revealed_at)],
-        update_conflicts=True,
-        unique_fields=["check_row", "person"],
-        update_fields=["revealed_at"],
-    )
-    return look
+    if look is None or look.revealed_at is None:
+        # If the look exists, update it: the person may have opened the check in another window at the same time.
+        Look.objects.bulk_create(
+            [Look(check_row=check, person=to, revealed_at=timezone.now())],
+            update_conflicts=True,
+            unique_fields=["check_row", "person"],
+            update_fields=["revealed_at"],
+        )
 
 
 def see_summary(*, project: Project, summary: Summary, by: User) -> None:
