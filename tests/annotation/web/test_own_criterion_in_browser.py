@@ -62,7 +62,7 @@ def test_from_an_empty_project_to_a_ranking_by_an_own_criterion(
         clicks.on(page.get_by_role("button", name="Import", exact=True))
         page.get_by_role("link", name="Next: Judge").wait_for()
         through(page, clicks, "Settings", "Guidelines and criteria")
-        clicks.on(page.get_by_role("link", name="criteria", exact=True))
+        clicks.on(page.get_by_role("link", name="Criteria", exact=True))
         page.get_by_label("Question", exact=True).fill("Is the tone neutral?")
         page.get_by_label("Name", exact=True).fill("tone")
         clicks.on(page.get_by_role("button", name="Add the question"))
