@@ -70,7 +70,6 @@ def database(url: str, *, keep_seconds: int = 0, server_side_cursors: bool = Tru
         "OPTIONS": {
             "connect_timeout": POSTGRESQL_CONNECT_SECONDS,
             # A pooler that exchanges connections would lose prepared statements.
-            "server_side_binding": server_side_cursors,
             "prepare_threshold": USES_BEFORE_PREPARED if server_side_cursors else None,
             **options,
         },

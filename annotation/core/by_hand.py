@@ -11,6 +11,7 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import islice
 from typing import Any, Generic, TypeVar
@@ -81,9 +82,32 @@ def named(kind: type[Row], **columns: object) -> Row:
 
 def rows(statement: str, values: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """Run a statement with placeholders for `values`, and return its rows."""
-    with connection.cursor() as cursor:
+    with kept_plans(), connection.cursor() as cursor:
         cursor.execute(statement, values)
         return list(cursor.fetchall())
+
+
+@contextmanager
+def kept_plans() -> Iterator[None]:
+    """Let PostgreSQL plan each statement of the block only once per connection, because planning can take longer than
+    running.
+
+    The values are sent separately from the statements. Other databases, and connections that log queries, do not
+    change.
+    """
+    if connection.vendor != "postgresql" or connection.queries_logged:
+        yield
+        return
+    # Import here, because this module needs psycopg, which installations with SQLite lack.
+    from django.db.backends.postgresql.base import ServerBindingCursor  # noqa: PLC0415
+
+    connection.ensure_connection()
+    line = connection.connection
+    of_others, line.cursor_factory = line.cursor_factory, ServerBindingCursor
+    try:
+        yield
+    finally:
+        line.cursor_factory = of_others
 
 
 def places(values: Sized) -> str:

@@ -35,7 +35,6 @@ def test_postgresql_keeps_what_the_url_says_of_its_own() -> None:
     assert config["OPTIONS"] == {
         "connect_timeout": environment.POSTGRESQL_CONNECT_SECONDS,
         "prepare_threshold": None,
-        "server_side_binding": False,
         "sslmode": "require",
     }
     assert (config["CONN_MAX_AGE"], config["CONN_HEALTH_CHECKS"]) == (7, True)
