@@ -29,6 +29,7 @@ from annotation.assessing.services.close_assignment import close_assignment as c
 from annotation.assessing.services.open_assignment import open_assignment
 from annotation.assessing.services.save_acts import LONGEST_UNIT_NOTE, save_acts
 from annotation.assessing.services.save_acts import judge_unit as judge
+from annotation.core.by_hand import kept_plans
 from annotation.core.permissions import Verb, project_for
 from annotation.core.refusals import Invalid
 from annotation.web.confirm import ask_to_confirm, is_confirmed
@@ -115,6 +116,7 @@ def rate(request: Request, slug: str, reading_id: str) -> HttpResponse:
 
 
 @json_screen
+@kept_plans()
 def acts(request: Request, slug: str, assignment_id: str) -> JsonResponse:
     assignment = assignment_to_save(slug, request.user, assignment_id)
     if assignment is None:

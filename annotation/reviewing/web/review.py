@@ -12,6 +12,7 @@ from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
+from annotation.core.by_hand import kept_plans
 from annotation.core.lists import Listing
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, NotFound
@@ -70,6 +71,7 @@ def check(request: Request, slug: str, check_id: str) -> HttpResponse:
 
 
 @screen("GET", "POST")
+@kept_plans()
 def next_check(request: Request, slug: str) -> HttpResponse:
     """Show the queue's next claim. Scripts load it early and send the id of the claim on screen as `here`.
 
