@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
-
-from django.db.models import F, FilteredRelation, Q
+from typing import Literal, NamedTuple
 
 from annotation.core import by_hand
 from annotation.core.criteria import asked_of_people
@@ -220,7 +218,7 @@ class AssessingProgress:
         With `readings`, only the summaries of these readings are loaded. Their `number` may then differ from their
         place in the assignment.
         """
-        criteria, ratings = _asked_and_rated(project, assignment_ids)
+        criteria = _asked(project)
         assignments: dict[int, AssignmentProgress] = defaultdict(AssignmentProgress)
         for row in _rows(assignment_ids, readings):
             assignment = assignments[row.assignment_id]
@@ -242,10 +240,10 @@ class AssessingProgress:
             )
             summary.pieces.append(piece)
             assignment.pieces[piece.reading_id] = piece
-        for row in ratings:
-            summary = assignments[row.rated_in].summaries.get(row.summary_id)
+        for rating in _ratings(assignment_ids):
+            summary = assignments[rating.assignment_id].summaries.get(rating.summary_id)
             if summary is not None:
-                summary.give(row.pk, row.value, row.rating_version)
+                summary.give(rating.criterion_id, rating.value, rating.version)
         return cls(project=project, assignments=dict(assignments))
 
     def of(self, assignment_id: int) -> AssignmentProgress:
@@ -266,18 +264,14 @@ class AssessingProgress:
             pieces[key].marked = frozenset(numbers)
 
 
-def _asked_and_rated(project: Project, assignment_ids: Collection[int]) -> tuple[_Asked, list[Any]]:
-    rows = asked_of_people(project).annotate(
-        given=FilteredRelation("ratings", condition=Q(ratings__assignment__in=assignment_ids)),
-        rated_in=F("given__assignment_id"),
-        summary_id=F("given__summary_id"),
-        value=F("given__value"),
-        rating_version=F("given__version"),
-    )
-    found = list(rows.order_by("position", "pk", "rating_version"))
-    criteria = tuple(dict.fromkeys(found))
-    of_short = tuple(each for each in criteria if each.reads == Criterion.Reads.UNMARKED)
-    return _Asked(criteria, of_short), [row for row in found if row.rated_in is not None]
+def _asked(project: Project) -> _Asked:
+    criteria = tuple(asked_of_people(project))
+    return _Asked(criteria, tuple(each for each in criteria if each.reads == Criterion.Reads.UNMARKED))
+
+
+def _ratings(assignment_ids: Collection[int]) -> list[_RatingRow]:
+    statement = _RATINGS.format(assignments=by_hand.places(assignment_ids))
+    return [_RatingRow(*row) for row in by_hand.rows(statement, [*assignment_ids])] if assignment_ids else []
 
 
 def by_reading(summaries: Iterable[SummaryState]) -> dict[int | None, JudgedComparison]:
@@ -363,6 +357,23 @@ _OF_SUMMARIES = """AND c.summary_id IN (
         SELECT named.summary_id FROM annotation_reading r JOIN annotation_comparison named ON named.id = r.comparison_id
         WHERE r.public_id IN ({readings})
     )"""
+
+
+_RATINGS = """
+SELECT r.assignment_id, r.summary_id, r.criterion_id, r.value, r.version
+FROM annotation_rating r
+JOIN annotation_criterion c ON c.id = r.criterion_id AND c.retired_at IS NULL
+WHERE r.assignment_id IN ({assignments})
+ORDER BY r.version
+"""
+
+
+class _RatingRow(NamedTuple):
+    assignment_id: int
+    summary_id: int
+    criterion_id: int
+    value: float | None
+    version: int
 
 
 class _Asked(NamedTuple):
