@@ -182,8 +182,11 @@ def _estimates(
     split: Split,
     names: Sequence[str],
 ) -> dict[tuple[str, str], SliceMean]:
-    """The newest finished sample must exist. A group whose document sets are in several slices counts in none."""
+    """A group whose document sets are in several slices counts in none."""
     framed = _framed(project, score)
+    # The stored table may be older than a changed question, which has no finished sample yet.
+    if framed is None:
+        return {}
     of_document: defaultdict[str, set[str]] = defaultdict(set)
     for name, group in DocumentSet.objects.filter(project=project).values_list("external_id", "group"):
         of_document[cluster_of(name, group)].add(split.slices[name])
@@ -211,14 +214,14 @@ def _estimates(
     return found
 
 
-def _framed(project: Project, score: str) -> SampleFrame:
+def _framed(project: Project, score: str) -> SampleFrame | None:
     found = Sample.objects.select_related("criterion")
     if (side := SCORE_SIDES.get(score)) is None:
         of_score = rating_samples(project, criterion__in=criteria_in_force(project).filter(name=score))
-        newest = next(each.sample_id for each in of_score if each.is_finished)
-        return framed_ratings(project, found.get(public_id=newest))
-    newest = next(each.sample_id for each in samples(project, side) if each.is_complete)
-    return framed_items(project, found.get(public_id=newest), side=side)
+        newest = next((each.sample_id for each in of_score if each.is_finished), None)
+        return framed_ratings(project, found.get(public_id=newest)) if newest else None
+    newest = next((each.sample_id for each in samples(project, side) if each.is_complete), None)
+    return framed_items(project, found.get(public_id=newest), side=side) if newest else None
 
 
 def _cell(name: str, mean: SliceMean | None, difference: SliceDifference | None) -> SliceCell:

@@ -33,7 +33,7 @@ SCALES = (
 
 RARE = ("higher_is_better", "reads", "asked")
 """The fields that the form folds away."""
-POINT = re.compile(r"(\d+)(?:\s*=|[:.)]?\s+(?:[-–]\s)?|$)\s*(.*)")
+POINT = re.compile(r"(\d{1,9})(?:\s*=|[:.)]?\s+(?:[-–]\s)?|$)\s*(.*)")
 
 
 class PointsField(forms.CharField):

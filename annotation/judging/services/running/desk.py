@@ -51,7 +51,7 @@ Due = tuple["RowDesk", Any]
 
 
 class Batch:
-    """What the desks of document sets that are taken together share: their texts, and what is stored already.
+    """The texts and stored answers of several document sets, whose desks share them.
 
     - `given`: the judge's latest answers about the summaries
     - `criteria`: the criteria that the judge answers, by name

@@ -214,6 +214,11 @@ def test_slices_of_an_own_criterion_show_estimates_and_the_judges_bias(
         ("news", pytest.approx(0.25)),
     ]
     assert "topic: <bdi>law</bdi>" in client.get("/p/harbour/scores/judge/?key=topic").text
+    [stored] = leaderboard(sliced.project, target_words=TARGET).tables
+    topic = splits(sliced.project)["topic"]
+    # Another question has no sample yet, and the table is stored until it is computed again.
+    set_criteria(sliced.project, [Criterion("tone", "Is it calm?", (1, 5), answered_by="both")])
+    assert slices(sliced.project, topic, stored, score="tone").basis == "judge + corrections"
 
 
 def test_two_systems_are_compared_in_each_slice(sliced: World, signed_in: SignIn) -> None:

@@ -59,6 +59,7 @@ def test_a_set_of_questions_is_added_once(world: World, mona: Client) -> None:
 def test_what_cannot_be_asked_is_refused_and_kept_in_the_form(world: World, mona: Client) -> None:
     for wrong, said in (
         ({"points": "1.5 half"}, "is no answer"),
+        ({"points": "9" * 5000}, "is no answer"),
         ({"points": "1 = a"}, "2 to 11"),
         ({"name": "alignment"}, "is a score"),
         ({"name": "tone_pooled"}, "is a score"),
