@@ -15,7 +15,7 @@ Item = TypeVar("Item")
 Listed = TypeVar("Listed", bound=Model)
 
 ROWS_ON_A_PAGE = 50
-MOST_PARTS = 3
+MOST_PARTS = 2
 
 
 def beyond(order: Sequence[str], place: Sequence[Any]) -> Q:

@@ -1,4 +1,4 @@
-"""The rows that are loaded before an answer to a check is saved."""
+"""The rows that are loaded before a look at a check or an answer to it is saved."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class BeforeAnswer:
 def before_answer(check: Check, person: User, *, verb: Verb) -> BeforeAnswer:
     """Load a check with its project, its claim, its answers and the person's look.
 
-    The caller must have locked the check's summary. Raises NotFound if the check no longer exists, and the errors of
-    `require` for `verb`.
+    A caller that saves an answer must have locked the check's summary. Raises NotFound if the check no longer exists,
+    and the errors of `require` for `verb`.
     """
     statement = _STATEMENT.format(
         standing=STANDING,

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from annotation.core.permissions import Standing, Verb, require, roles_with, standing_in
-from annotation.models import Check, Look, Verdict
+from annotation.core.permissions import Standing, Verb, roles_with, standing_in
+from annotation.models import Check, Look
+from annotation.reviewing.queries.before_answer import before_answer
 from annotation.reviewing.queries.sight import may_see
 
 if TYPE_CHECKING:
@@ -23,12 +24,11 @@ def look_at(*, check: Check, by: User) -> None:
 
     Only the first look and the first look with answers are stored. Raises the errors of `require`.
     """
-    require(by, check.project, Verb.REVIEW)
-    own = Verdict.objects.filter(check_row=check, person=by, role=Verdict.Role.REVIEWER)[:1]
-    if may_see(check, by, said=own):
-        reveal(check=check, to=by, look=Look.objects.filter(check_row=check, person=by).first())
-    else:
-        Look.objects.get_or_create(check_row=check, person=by)
+    before = before_answer(check, by, verb=Verb.REVIEW)
+    if may_see(check, by, said=before.said):
+        reveal(check=check, to=by, look=before.look)
+    elif before.look is None:
+        Look.objects.bulk_create([Look(check_row=check, person=by)], ignore_conflicts=True)
 
 
 def reveal(*, check: Check, to: User, look: Look | None) -> None:
