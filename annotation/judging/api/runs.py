@@ -86,16 +86,9 @@ class Runs(ApiView):
         Needs the verb "run".
         """
         project = self.enter(Verb.RUN)
-        wanted = self.body(NewRun)
-        run = start_run(
-            project=project,
-            judge=named_judge(wanted["judge"], project, "judge"),
-            metrics=wanted.get("metrics", project.usual_metrics),
-            n_questions=wanted["n_questions"],
-            max_cost=wanted["max_cost"],
-            repeat_share=wanted["repeat_share"],
-            by=self.person,
-        )
+        wanted = {"metrics": project.usual_metrics, **self.body(NewRun)}
+        wanted["judge"] = named_judge(wanted["judge"], project, "judge")
+        run = start_run(project=project, by=self.person, **wanted)
         return Response(RunDetail(run).data, status=status.HTTP_201_CREATED)
 
 

@@ -8,17 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 from django.utils.text import Truncator
 
 from annotation.core.jobs import OPEN, due, workers_alive
 from annotation.core.lists import Choices, Column, Filter, Kind, List
 from annotation.core.permissions import Verb
-from annotation.core.shared.clock import shared_now
 from annotation.models import Event, Job, Judge, JudgeCall, Project, Rating, Run, Summary, Verdict
 from evaluation.judging import Usage
-from evaluation.judging.pace import SECONDS as PACED_SECONDS
 
 FAILURES_SHOWN = 50
 REASONS_SHOWN = 3
@@ -28,8 +26,6 @@ POOR_SHARE = 0.1
 """The unusable share from which the outcome of a run is "poor"."""
 RATE_OVER = timedelta(minutes=2)
 """The period over which the rate of a run is measured."""
-SILENT_AFTER = 8.0
-"""Seconds without a reply after which a server with open calls may be reported."""
 REASON_SHOWN = 200
 
 
@@ -62,15 +58,6 @@ class ServedModel:
 
 
 @dataclass(frozen=True, slots=True)
-class SilentServer:
-    """A judge whose server has not replied to open calls for `seconds`. A call fails after `timeout_seconds`."""
-
-    judge: str
-    seconds: float
-    timeout_seconds: float
-
-
-@dataclass(frozen=True, slots=True)
 class RunProgress:
     """The progress of a run. A job is a document set.
 
@@ -81,7 +68,6 @@ class RunProgress:
     - `calls` and tokens: those of the calls that the run made; `cost`: may include reserved costs of open calls
     - `rate`: the recent number of judged summaries per minute; None if there are none, and after the run has ended
     - `served`: the models that answered for each judge
-    - `silent`: the servers that have not replied for a while
     """
 
     total_jobs: int
@@ -103,7 +89,6 @@ class RunProgress:
     unscored_reasons: list[tuple[str, int]]
     rate: float | None
     served: list[ServedModel]
-    silent: list[SilentServer]
 
     @property
     def asked(self) -> int:
@@ -191,7 +176,6 @@ def run_progress(run: Run) -> RunProgress:
         unscored_reasons=why_unusable(run)[:REASONS_SHOWN] if counts["unscored"] else [],
         rate=_rate(run) if run.state == Run.State.ACTIVE else None,
         served=served_in(JudgeCall.objects.filter(run=run)) if paid.calls else [],
-        silent=_silent(run) if run.state == Run.State.ACTIVE else [],
     )
 
 
@@ -214,17 +198,11 @@ def is_useless(run: Run) -> bool:
 
     It is False if the same answers were unusable in an earlier run while other answers in these sets are usable.
     """
-    asked = Job.objects.filter(run=run, unscored__gt=0)
-    if not asked.exists() or Job.objects.filter(run=run, usable__gt=0).exists():
+    jobs = Job.objects.filter(run=run)
+    if not jobs.filter(unscored__gt=0).exists() or jobs.filter(usable__gt=0).exists():
         return False
-    if any(rows.filter(run=run).exists() for rows in _unusable(run)):
-        return True
-    sets = asked.values("document_set")
-    verdicts = Verdict.objects.filter(
-        judge=run.judge_id, label__isnull=False, check_row__summary__document_set__in=sets
-    )
-    ratings = Rating.objects.filter(judge=run.judge_id, value__isnull=False, summary__document_set__in=sets)
-    return not verdicts.exists() and not ratings.exists()
+    has_new = any(rows.filter(run=run).exists() for rows in _answers(run, are_usable=False))
+    return has_new or not any(rows.exists() for rows in _answers(run, are_usable=True))
 
 
 def why_unusable(run: Run) -> list[tuple[str, int]]:
@@ -234,18 +212,19 @@ def why_unusable(run: Run) -> list[tuple[str, int]]:
     """
     found = Counter[str]()
     for condition in ({"run": run}, {}):
-        for rows in [] if found else _unusable(run):
+        for rows in [] if found else _answers(run, are_usable=False):
             found.update(dict(rows.filter(**condition).values_list("reason").annotate(Count("pk"))))
     return sorted(found.items(), key=lambda each: (-each[1], each[0]))
 
 
-def _unusable(run: Run) -> tuple[QuerySet[Any], ...]:
+def _answers(run: Run, *, are_usable: bool) -> tuple[QuerySet[Any], ...]:
+    """Select the judge's answers about the document sets with unusable answers in this run."""
     sets = Job.objects.filter(run=run, unscored__gt=0).values("document_set")
+    verdicts = Verdict.objects.filter(judge=run.judge_id, check_row__summary__document_set__in=sets)
+    ratings = Rating.objects.filter(judge=run.judge_id, summary__document_set__in=sets)
     return (
-        Verdict.objects.filter(
-            judge=run.judge_id, label=None, check_row__summary__document_set__in=sets
-        ).order_by(),
-        Rating.objects.filter(judge=run.judge_id, value=None, summary__document_set__in=sets).order_by(),
+        verdicts.filter(label__isnull=not are_usable).order_by(),
+        ratings.filter(value__isnull=not are_usable).order_by(),
     )
 
 
@@ -280,21 +259,17 @@ def usage_of(calls: QuerySet[JudgeCall]) -> Usage:
 
 def served_in(calls: QuerySet[JudgeCall]) -> list[ServedModel]:
     """Find the models that answered these calls, by judge."""
-    answered = calls.exclude(served_model="").order_by("judge", "served_model")
-    rows = answered.values_list("judge", "served_model").annotate(first=Min("pk"))
-    first: dict[int, int] = {}
-    names: defaultdict[int, list[str]] = defaultdict(list)
-    for judge, model, place in rows:
-        first[judge] = min(place, first.get(judge, place))
-        names[judge].append(model)
-    if not first:
-        return []
-    earlier = JudgeCall.objects.filter(judge=OuterRef("pk"), pk__lt=min(first.values())).exclude(
-        served_model=""
-    )
-    before = Subquery(earlier.order_by("-pk").values("served_model")[:1])
-    judges = Judge.objects.filter(pk__in=first).annotate(before=before).order_by("name")
-    return [ServedModel(judge.name, tuple(names[judge.pk]), judge.before or "") for judge in judges]
+    named = calls.exclude(served_model="").order_by("judge__name", "judge", "served_model")
+    models: defaultdict[tuple[int, str], dict[str, int]] = defaultdict(dict)
+    rows = named.values_list("judge", "judge__name", "served_model").annotate(first=Min("pk"))
+    for judge, name, model, first in rows:
+        models[judge, name][model] = first
+    found = []
+    for (judge, name), firsts in models.items():
+        earlier = JudgeCall.objects.filter(judge=judge, pk__lt=min(firsts.values())).exclude(served_model="")
+        before = earlier.order_by("-pk").values_list("served_model", flat=True).first()
+        found.append(ServedModel(name, tuple(firsts), before or ""))
+    return found
 
 
 def latest_run(project: Project) -> Run | None:
@@ -329,25 +304,6 @@ def _rate(run: Run) -> float | None:
         return None
     seconds = min(RATE_OVER, now - found["began"]).total_seconds()
     return float(60 * found["summaries"] / max(1.0, seconds))
-
-
-def _silent(run: Run) -> list[SilentServer]:
-    now = shared_now()
-    asking = JudgeCall.all_calls.filter(judge=OuterRef("pk"), run=run, lease_until__gt=now)
-    # The row is written again with its reply, so its time is that of the reply.
-    answered = JudgeCall.objects.filter(judge=OuterRef("pk"))
-    judges = Judge.objects.filter(Exists(asking)).annotate(
-        asked_at=Subquery(asking.order_by("created_at").values("created_at")[:1]),
-        answered_at=Subquery(answered.order_by("-pk").values("created_at")[:1]),
-    )
-    found = []
-    for judge in judges.order_by("name"):
-        seconds = (now - max(filter(None, (judge.asked_at, judge.answered_at)))).total_seconds()
-        # Do not call a server silent if the judge's own limits per minute may delay its calls.
-        is_paced = judge.calls_per_minute or judge.tokens_per_minute
-        if seconds >= SILENT_AFTER + (PACED_SECONDS if is_paced else 0.0):
-            found.append(SilentServer(judge.name, seconds, judge.timeout_seconds))
-    return found
 
 
 def runs_of(project: Project) -> QuerySet[Run]:

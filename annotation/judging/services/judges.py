@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -46,8 +45,6 @@ from evaluation.judging.protocol import (
 from evaluation.judging.protocol import Judge as AnsweringJudge
 
 LEXICAL = "lexical"
-SIGNATURE_KEPT = 200
-DIGEST_KEPT = 16
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _PORTS = {"http": 80, "https": 443}
 
@@ -249,17 +246,6 @@ async def _end_asking(judge: AnsweringJudge) -> None:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
     await judge.aclose()
-
-
-def kept_signature(signature: str) -> str:
-    """Shorten a judge's signature to the 200 characters that are stored with verdicts and claim sets.
-
-    A longer signature is cut and ends with a digest of the whole, so that different signatures stay different.
-    """
-    if len(signature) <= SIGNATURE_KEPT:
-        return signature
-    digest = f"#{hashlib.sha256(signature.encode()).hexdigest()[:DIGEST_KEPT]}"
-    return signature[: SIGNATURE_KEPT - len(digest)] + digest
 
 
 def is_allowed_url(url: str, allowed: list[str]) -> bool:

@@ -46,7 +46,7 @@ else:
 KINDS = (Judge.Kind.OPENAI, Judge.Kind.PANEL)
 """The kinds of a project's own judges; the lexical judge is built in."""
 CHOSEN = ("members", "prompts")
-"""The related rows, in the order of the arguments of `profile_faults`."""
+"""The related rows."""
 OF_PANEL = ("members", "ask_next_below")
 ADVANCED = (*PRICES, *LIMITS, "custom_instruction", "prompts")
 """The advanced fields, which are folded."""
@@ -112,9 +112,13 @@ class ProfileForm(JudgeModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        chosen = (list(cleaned.get(name) or ()) for name in CHOSEN)
+        self.profile = {name: value for name, value in cleaned.items() if name in PROFILE}
+        self.chosen = {name: list(cleaned.get(name) or ()) for name in CHOSEN}
+        # An empty key removes the stored one, None keeps it.
+        self.key = cleaned.get("api_key") or ("" if cleaned.get("remove_key") else None)
         try:
-            faults = profile_faults(self.changed(cleaned), *chosen)
+            self.changed = as_changed(self.instance, self.profile, self.key)
+            faults = profile_faults(self.changed, **self.chosen)
         except Invalid as refusal:
             faults = [refusal]
         for fault in faults:
@@ -122,26 +126,8 @@ class ProfileForm(JudgeModelForm):
                 self.add_error(fault.field if fault.field in self.fields else None, fault.message)
         return cleaned
 
-    def changed(self, cleaned: dict[str, Any]) -> Judge:
-        """Build the judge with the typed profile and key, without saving it."""
-        typed = {name: value for name, value in cleaned.items() if name in PROFILE}
-        return as_changed(self.instance, typed, _key_of(cleaned))
-
-    @property
-    def profile(self) -> dict[str, Any]:
-        """The arguments of `add_judge` and `change_judge`."""
-        cleaned = self.cleaned_data
-        typed = {name: value for name, value in cleaned.items() if name in PROFILE}
-        chosen = {name: list(cleaned.get(name) or ()) for name in CHOSEN}
-        return {**typed, **chosen, "api_key": _key_of(cleaned)}
-
     def _post_clean(self) -> None:
         """Skip the checks of the model, because the service has checked everything already."""
-
-
-def _key_of(cleaned: dict[str, Any]) -> str | None:
-    """The typed key; "" removes the stored key, None keeps it."""
-    return cleaned.get("api_key") or ("" if cleaned.get("remove_key") else None)
 
 
 @screen("GET")
@@ -220,7 +206,7 @@ def _form(request: Request, room: Room, row: Judge) -> HttpResponse:
             if not form.is_valid():
                 pass
             elif request.POST.get("act") == "test":
-                context |= _checked(request, room, form.changed(form.cleaned_data))
+                context |= _checked(request, room, form.changed)
                 status = 200
             else:
                 _save(request, room, row, form)
@@ -239,12 +225,13 @@ def _provider(request: Request) -> dict[str, str]:
 
 
 def _save(request: Request, room: Room, row: Judge, form: ProfileForm) -> None:
+    given: dict[str, Any] = {**form.profile, **form.chosen, "api_key": form.key}
     if row._state.adding:
-        made = add_judge(project=room.project, by=request.user, kind=row.kind, **form.profile)
+        made = add_judge(project=room.project, by=request.user, kind=row.kind, **given)
         if room.project.deciding_judge_id is None:
             let_decide(project=room.project, judge=made, by=request.user)
     else:
-        changed = change_judge(judge=row, by=request.user, **form.profile)
+        changed = change_judge(judge=row, by=request.user, **given)
         if row.sealed_key and not changed.sealed_key and not form.cleaned_data.get("remove_key"):
             messages.warning(
                 request, "The stored key was deleted, because it was for another server. Enter its key."

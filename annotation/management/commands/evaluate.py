@@ -319,10 +319,6 @@ class _ProgressLine:
             f"{progress.done} of {progress.total_jobs} document sets done"
             f"{f', {progress.failed} failed' if progress.failed else ''}"
             f"{f'; to be tried again: {progress.failures[0].error}' if progress.failures else ''}"
-        ) + "".join(
-            f"; the server of {server.judge} has not answered for {server.seconds:.0f} s, a call without an "
-            f"answer is tried again after {server.timeout_seconds:g} s"
-            for server in progress.silent
         )
         if line == self._shown:
             return

@@ -315,7 +315,7 @@ class OpenAIJudge:
         ]
         everything = canonical([self._identity, versions, *told])
         digest = hashlib.sha256(everything.encode("utf-8", "surrogatepass")).hexdigest()
-        return f"openai:{model}|prompts:{versions}|{digest[:12]}"
+        return f"openai:{model[:100]}|prompts:{versions}|{digest[:12]}"
 
 
 def _numbers(text: Text, most: int) -> list[int]:

@@ -188,28 +188,23 @@ class RowDesk:
 
     async def keep_documents(self, readings: Sequence[DocumentReading | JudgeError]) -> None:
         found: list[FoundClaims] = []
-        failures: list[JudgeError] = []
-        hopeless = ""
+        is_hopeless = False
         for (kind, owner), reading in zip(self._requested, readings, strict=True):
             if isinstance(reading, JudgeError):
-                failures.append(reading)
+                self._failures.append(reading)
             elif kind == "topics":
                 self._topics, self._why_no_topics = reading.topics or (), reading.faults.get("topics", "")
             elif kind == "claims" and reading.claims is not None:
                 found.append(
                     FoundClaims(owner_of(owner or self.document_set), self._piece(owner), reading.claims)
                 )
-            elif kind == "claims" and owner is None:
-                hopeless = f"No claims could be extracted from the documents. {reading.faults['claims']}"
             elif kind == "claims":
                 self._note_bare(owner, reading.faults["claims"])
+                is_hopeless |= owner is None
         if found:
             await self._do("claims", found)
-        self._failures += failures
-        if failures:
+        if self._failures or is_hopeless:
             self.require_whole()
-        if hopeless:
-            raise Refusal(hopeless)
         # Rescore after every request for claims, because even a text without claims changes scores.
         self._has_news = any(kind == "claims" for kind, _ in self._requested)
         if self._asks_questions and isinstance(readings[0], DocumentReading):

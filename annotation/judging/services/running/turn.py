@@ -24,7 +24,7 @@ from annotation.core.refusals import Refusal
 from annotation.judging.queries.run_metrics import parts_of
 from annotation.judging.queries.runs import is_without_use, why_without_use
 from annotation.judging.services.end_run import settle, stop_run
-from annotation.judging.services.judges import JudgeAtWork, at_work, kept_signature
+from annotation.judging.services.judges import JudgeAtWork, at_work
 from annotation.judging.services.running.answers import Judged, JudgeOfRun, write
 from annotation.judging.services.running.claims import ActiveClaims, Owner, keep_claims
 from annotation.judging.services.running.database_thread import Grouped
@@ -82,7 +82,7 @@ class Turn:
         self.run = run
         self.judge = judge
         self.token = token
-        self.by = JudgeOfRun(judge.row, kept_signature(judge.judge.signature), run)
+        self.by = JudgeOfRun(judge.row, judge.judge.signature, run)
         self.parts = parts_of(run.metrics)
         self.only = frozenset(run.summaries.values_list("pk", flat=True)) if run.is_trial else None
         self.claims: dict[Owner, ActiveClaims] = {}
