@@ -19,9 +19,6 @@ from annotation.judging.services.start_run import cancel_run, resume_run, start_
 from annotation.models import Run
 from annotation.models.run import MOST_QUESTIONS_MADE
 
-MOST_METRICS = 20
-
-
 RunRow = shape_of(RUNS, "RunRow")
 
 
@@ -46,7 +43,6 @@ class NewRun(serializers.Serializer[Any]):
     metrics = serializers.ListField(
         child=serializers.CharField(),
         required=False,
-        max_length=MOST_METRICS,
         help_text="If omitted, coverage and alignment.",
     )
     n_questions = serializers.IntegerField(

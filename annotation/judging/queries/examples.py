@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from annotation.models import Check, Judge, JudgeExamples
 from evaluation.judging.examples import Example
@@ -15,9 +15,6 @@ STEPS: Mapping[str, tuple[Step, ...]] = {
     Check.Side.SUMMARY: ("check_supported", "align_summary"),
 }
 """The steps whose prompts contain examples of each side."""
-
-ToldExample = Mapping[str, Any]
-"""A stored example: `side`, `set` (or group), `claim`, `passage`, `label`, `reason`."""
 
 
 def examples_of(judge: Judge) -> JudgeExamples | None:
@@ -45,5 +42,6 @@ def prompts_with(row: JudgeExamples, half: int, own: Mapping[Step, Prompt]) -> d
     }
 
 
-def _example(told: ToldExample) -> Example:
-    return Example(told["claim"], told["passage"], cast("Any", told["label"]), told["reason"])
+def _example(told: Mapping[str, Any]) -> Example:
+    """`told` is a stored example: `side`, `set` (or group), `claim`, `passage`, `label`, `reason`."""
+    return Example(told["claim"], told["passage"], told["label"], told["reason"])

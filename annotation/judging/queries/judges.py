@@ -12,8 +12,6 @@ from evaluation.judging.openai import DEFAULT_BASE_URL
 
 def judges_of(project: Project | None) -> QuerySet[Judge]:
     """The judges that a project may use: its own and the shared ones. Without a project, only the shared ones."""
-    if project is None:
-        return Judge.objects.filter(project=None)
     return Judge.objects.filter(Q(project=None) | Q(project=project))
 
 

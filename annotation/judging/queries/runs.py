@@ -288,11 +288,8 @@ def _failing(run: Run) -> QuerySet[Job]:
 
 
 def _failures(run: Run) -> list[Failure]:
-    rows = (
-        _failing(run)
-        .order_by("document_set__external_id")
-        .values_list("document_set__external_id", "error", "attempt")
-    )
+    jobs = _failing(run).order_by("document_set__external_id")
+    rows = jobs.values_list("document_set__external_id", "error", "attempt")
     return [Failure(*row) for row in rows[:FAILURES_SHOWN]]
 
 

@@ -77,7 +77,7 @@ def start_run(
     require_startable(run)
     with transaction.atomic():
         project = _locked(project)
-        _refuse_second(project, judge)
+        _refuse_second(project, run)
         summaries = Summary.objects.filter(is_summary=True).order_by("document_set_id")
         if trial_of is None:
             summaries = summaries.filter(document_set__project=project)
@@ -166,7 +166,7 @@ def resume_run(*, run: Run, max_cost: float | None = None, by: User | None) -> R
     require(by, run.project, Verb.RUN)
     project = _locked(run.project)
     run = locked_run(run)
-    _refuse_second(project, run.judge, except_for=run)
+    _refuse_second(project, run)
     if not Job.objects.filter(run=run, lease_until__gt=shared_now()).exists():
         # Recompute the cost from stored calls, which drops reservations of dead workers.
         run.cost = cost_of_calls(run)
@@ -222,11 +222,8 @@ def _locked(project: Project) -> Project:
     return Project.objects.select_for_update(of=("self",), no_key=True).get(pk=project.pk)
 
 
-def _refuse_second(project: Project, judge: Judge, *, except_for: Run | None = None) -> None:
-    active = Run.objects.filter(project=project, judge=judge, state=Run.State.ACTIVE)
-    if except_for is not None:
-        active = active.exclude(pk=except_for.pk)
-    other = active.first()
-    if other is not None:
-        told = f"The judge {judge.name} is already running on {project.name}. Wait for that run or cancel it."
+def _refuse_second(project: Project, run: Run) -> None:
+    active = Run.objects.filter(project=project, judge=run.judge, state=Run.State.ACTIVE)
+    if other := active.exclude(pk=run.pk).first():
+        told = f"The judge {run.judge.name} is already running on {project.name}. Wait for that run or cancel it."
         raise Conflict(told, code="run_active", details={"run": other.public_id})

@@ -199,25 +199,21 @@ def _form(request: Request, room: Room, row: Judge) -> HttpResponse:
         "may_save": any(not field.field.disabled for field in form),
         "served_models": [] if row._state.adding else served_models(row),
     }
-    status = 200
-    if request.method == "POST":
-        status = 422
+    is_test = request.POST.get("act") == "test"
+    status = 200 if form.is_valid() or not form.is_bound else 422
+    if form.is_valid():
         try:
-            if not form.is_valid():
-                pass
-            elif request.POST.get("act") == "test":
-                context |= _checked(request, room, form.changed)
-                status = 200
-            else:
+            if not is_test:
                 _save(request, room, row, form)
                 return _onwards(room.project)
+            context["connection"] = check_connection(
+                project=room.project, judge=form.changed, by=request.user
+            )
         except (Invalid, Conflict) as refusal:
             form.add_error(None, refusal.message)
             status = status_of(refusal)
-    if request.htmx and request.POST.get("act") == "test":
-        context["faults_of_test"] = [field for field in form if field.errors]
-        return render(request, "judging/judges/_connection.html", context)
-    return render(request, "judging/judges/judge.html", context, status=status)
+    page = "_connection" if request.htmx and is_test else "judge"
+    return render(request, f"judging/judges/{page}.html", {**context, "is_test": is_test}, status=status)
 
 
 def _provider(request: Request) -> dict[str, str]:
@@ -237,13 +233,6 @@ def _save(request: Request, room: Room, row: Judge, form: ProfileForm) -> None:
                 request, "The stored key was deleted, because it was for another server. Enter its key."
             )
     messages.success(request, f"Judge {form.cleaned_data['name']} is saved.")
-
-
-def _checked(request: Request, room: Room, judge: Judge) -> dict[str, object]:
-    try:
-        return {"connection": check_connection(project=room.project, judge=judge, by=request.user)}
-    except Invalid as refusal:
-        return {"connection_fault": refusal.message}
 
 
 def _judge(room: Room, public_id: str) -> Judge:

@@ -119,19 +119,19 @@ def write(judged: Sequence[Judged], *, project: Project, by: JudgeOfRun) -> None
     """Write the new answers about these summaries, which the caller's transaction must have locked."""
     summaries = {each.summary.pk: each.summary for each in judged}
     given = given_by(by.judge, list(summaries))
-    write_verdicts(
-        {(claim, each.summary.pk): said for each in judged for claim, said in each.answers.items()},
-        given,
-        checks=make_checks(
-            {(claim, each.summary.pk): side for each in judged for claim, side in each.sides.items()},
-            Check.objects.filter(summary__in=summaries),
-            {key: summary.document_set_id for key, summary in summaries.items()},
-            project.pk,
-        ),
-        by=by,
+    checks = make_checks(
+        {(claim, each.summary.pk): side for each in judged for claim, side in each.sides.items()},
+        Check.objects.filter(summary__in=summaries),
+        {key: summary.document_set_id for key, summary in summaries.items()},
+        project.pk,
     )
+    said: dict[AnswerPair, Answer] = {
+        (claim, each.summary.pk): one for each in judged for claim, one in each.answers.items()
+    }
+    write_verdicts(said, given, checks=checks, by=by)
     _keep_repeated(
-        {(claim, one.summary.pk): label for one in judged for claim, label in one.repeated.items()}, by
+        {checks[claim, each.summary.pk]: label for each in judged for claim, label in each.repeated.items()},
+        by,
     )
     own = {name: row for each in judged for name, row in each.criteria.items()}
     names = {name for each in judged for name in each.ratings}
@@ -158,27 +158,17 @@ def write(judged: Sequence[Judged], *, project: Project, by: JudgeOfRun) -> None
         Summary.objects.bulk_update(rows, ["computed"])
 
 
-def _keep_repeated(repeated: Mapping[AnswerPair, str], by: JudgeOfRun) -> None:
-    """Store the repeated labels with the current verdicts; if a label has changed, the uncertainty becomes 1."""
-    if not repeated:
-        return
-    rows = Verdict.objects.filter(
-        origin_name=by.signature,
-        label__isnull=False,
-        check_row__summary__in={summary for _, summary in repeated},
-        check_row__claim__in={claim for claim, _ in repeated},
-    )
-    latest = {
-        (row.check_row.claim_id, row.check_row.summary_id): row
-        for row in rows.select_related("check_row").order_by("pk")
-        if row.judge_id == by.judge.pk
-    }
-    changed = [row for pair, row in latest.items() if pair in repeated]
-    for row in changed:
-        row.repeated = repeated[row.check_row.claim_id, row.check_row.summary_id]
+def _keep_repeated(repeated: Mapping[int, str], by: JudgeOfRun) -> None:
+    """Store the repeated labels of checks with the current verdicts; if a label has changed, the uncertainty becomes
+    1.
+    """
+    rows = Verdict.objects.filter(check_row__in=repeated, origin_name=by.signature, label__isnull=False)
+    latest = {row.check_row_id: row for row in rows.order_by("pk") if row.judge_id == by.judge.pk}
+    for check, row in latest.items():
+        row.repeated = repeated[check]
         if row.repeated != row.label:
             row.uncertainty = 1.0
-    Verdict.objects.bulk_update(changed, ["repeated", "uncertainty"])
+    Verdict.objects.bulk_update(latest.values(), ["repeated", "uncertainty"])
 
 
 def write_verdicts(

@@ -3,21 +3,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from annotation.core.refusals import NotFound
 from annotation.judging.services.judges import (
     build,
     is_allowed_url,
     judge_by_name,
-    kept_signature,
     key_fault,
 )
 from annotation.models import Judge
 from annotation.workers import report_alive
 from evaluation.judging.errors import JudgeSettings
 from evaluation.judging.openai import OpenAIJudge
+from evaluation.judging.prompts import PROMPTS
 
 
 def openai_row(**columns: Any) -> Judge:
@@ -131,11 +129,8 @@ def test_a_missing_key_names_the_variable(db: None, monkeypatch: pytest.MonkeyPa
         build(openai_row(api_key_env="A_KEY"))
 
 
-def test_a_signature_that_fits_is_kept_as_it_is() -> None:
-    assert kept_signature("s" * 200) == "s" * 200
-
-
-@given(st.text(min_size=150, max_size=400), st.text(min_size=150, max_size=400))
-def test_no_two_signatures_are_kept_as_one(one: str, other: str) -> None:
-    assert len(kept_signature(one)) == min(len(one), 200)
-    assert (kept_signature(one) == kept_signature(other)) == (one == other)
+def test_the_longest_signatures_fit_their_column_and_differ(db: None) -> None:
+    own = {step: prompt.reworded(f"{prompt.text} Be strict.") for step, prompt in PROMPTS.items()}
+    signatures = {build(openai_row(model="m" * 199 + end), told=own).signature for end in "ab"}
+    assert len(signatures) == 2
+    assert max(map(len, signatures)) <= 200
