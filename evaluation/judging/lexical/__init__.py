@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from heapq import nlargest
 from operator import mul
 
 from evaluation.judging.lexical._overlap import (
@@ -31,10 +32,7 @@ from evaluation.judging.protocol import (
     is_worded,
     verdict_by_rule,
 )
-from evaluation.text._words import tokens
-
-VERSION = 5
-"""The version of the verdicts."""
+from evaluation.text._words import Token, tokens
 
 # The weights in lexical.txt come from a ridge logistic regression on people's judgments, with bounds on their signs.
 # Those of contradictions, and -.4 for the length of a source, are set by hand. The figures are means over 5 seeded
@@ -46,9 +44,7 @@ VERSION = 5
 # docs/judges.md has the figures of weights that were fitted to two of the corpora and tested on the third.
 _MOST_WORDS_NAMED = 5
 _MOST_TOPICS = 5
-_NO_WORDS_REASON = "The claim holds no word that could be compared."
-_NO_RATING = "A judge made of words alone cannot rate how a text reads."
-_QUOTED = re.compile(r'^Does the text say: "(?P<statement>.*)"\?$', re.DOTALL)
+_QUOTED = re.compile(r'^Does the text say: "(.*)"\?$', re.DOTALL)
 
 
 class LexicalJudge:
@@ -62,7 +58,8 @@ class LexicalJudge:
 
     kind = "lexical"
     name = "lexical"
-    signature = f"lexical:{VERSION}"
+    signature = "lexical:5"
+    """The number is the version of the verdicts."""
     concurrency = 25
 
     async def read_document(self, request: DocumentRequest) -> DocumentReading:
@@ -71,9 +68,8 @@ class LexicalJudge:
         asked = [*request.questions]
         if request.n_questions:
             stated = [claim.text for claim in self._claims(request.source)]
-            asked += [
-                f'Does the text say: "{each}"?' for each in _main(stated, request.source, request.n_questions)
-            ]
+            quoted = _main(stated, request.source, request.n_questions)
+            asked += [f'Does the text say: "{each}"?' for each in quoted]
         answers = self._answers(asked, request.source, SUPPORTED)
         topics = _topics(request.source) if request.topics else ()
         return DocumentReading(claims, tuple(map(Question, asked, answers)), topics)
@@ -83,9 +79,8 @@ class LexicalJudge:
     ) -> tuple[JudgedClaim, ...]:
         """Extract the summary's claims and check each against the source. The instruction is ignored."""
         claims = self._claims(summary)
-        return tuple(
-            map(JudgedClaim, claims, self._check([claim.text for claim in claims], source, SUPPORTED))
-        )
+        verdicts = self._check([claim.text for claim in claims], source, SUPPORTED)
+        return tuple(map(JudgedClaim, claims, verdicts))
 
     async def check_source(
         self, claims: Sequence[str], source: Text, *, instruction: str = ""
@@ -98,11 +93,12 @@ class LexicalJudge:
 
     async def cover_summary(self, request: CoverRequest) -> CoverReading:
         """Return verdicts on claims, questions and topics; ratings are unscored."""
+        unrated = Rating(None, "A judge made of words alone cannot rate how a text reads.")
         return CoverReading(
             self._check(request.claims, request.summary, COVERED),
             self._answers(request.questions, request.summary, COVERED),
             self._check(request.topics, request.summary, COVERED),
-            {each.name: Rating(None, _NO_RATING) for each in request.criteria},
+            dict.fromkeys([each.name for each in request.criteria], unrated),
         )
 
     def again(self, token: str) -> "LexicalJudge":
@@ -132,10 +128,7 @@ class LexicalJudge:
 
     def _answers(self, questions: Sequence[str], text: Text, weights: Sequence[float]) -> tuple[Verdict, ...]:
         # A generated question quotes a claim, so check the quoted claim.
-        stated = [
-            quoted["statement"] if (quoted := _QUOTED.match(question)) else question.rstrip(" ?？؟")
-            for question in questions
-        ]
+        stated = [_QUOTED.sub(r"\1", question).rstrip(" ?？؟") for question in questions]
         return self._check(stated, text, weights)
 
 
@@ -148,32 +141,43 @@ def all_of(probabilities: Sequence[float]) -> float:
     return math.sqrt(math.prod(probabilities) * min(probabilities))
 
 
-def _verdict(claim: Sequence[tuple[str, Statement]], theirs: Prepared, weights: Sequence[float]) -> Verdict:
+def _verdict(claim: Sequence[Statement], theirs: Prepared, weights: Sequence[float]) -> Verdict:
     if not claim:
-        return Verdict(None, reason=_NO_WORDS_REASON)
-    found = [overlap(*sentence, theirs) for sentence in claim]
+        return Verdict(None, reason="The claim holds no word that could be compared.")
+    found = [overlap(sentence, theirs) for sentence in claim]
     log_odds = [weights[-1] + sum(map(mul, one.features, weights)) for one in found]
     probabilities = [1.0 / (1.0 + math.exp(-each)) for each in log_odds]
-    probability = all_of(probabilities) if len(found) > 1 else probabilities[0]
-    weakest = found[probabilities.index(min(probabilities))]
+    probability = all_of(probabilities)
+    weakest = probabilities.index(min(probabilities))
     evidence = tuple(sorted({unit for one in found for unit in one.evidence}))
     is_yes = probability >= 0.5
-    return Verdict("yes" if is_yes else "no", probability, evidence, _reason(weakest, is_yes))
+    reason = _reason(claim[weakest].text, found[weakest], is_yes)
+    return Verdict("yes" if is_yes else "no", probability, evidence, reason)
 
 
-def _reason(found: Overlap, is_yes: bool) -> str:
+def _reason(sentence: str, found: Overlap, is_yes: bool) -> str:
     where = f"unit{'s' if len(found.evidence) > 1 else ''} {' and '.join(map(str, found.evidence))}"
     if found.negation_flipped:
         return f"Nearly the same words in {where}, but one denies what the other affirms."
-    if not found.missing and not is_yes:
-        apart = f"Its words are in {where}, but not said together."
-        return apart if found.evidence else "Its words are far apart."
     if not found.missing:
-        return f"Every word is found, most in {where}." if found.evidence else "Every word is found."
-    named = ", ".join(found.missing[:_MOST_WORDS_NAMED])
-    more = len(found.missing) - _MOST_WORDS_NAMED
-    listed = f"{named}{f' and {more} more' if more > 0 else ''}"
-    return f"{'Most words are' if is_yes else 'Too little is'} found. Missing: {listed}."
+        most = f", most in {where}" if found.evidence else ""
+        return f"Every word is found{most}{'' if is_yes else ', but not together'}."
+    missing = _surfaces(sentence, found.missing)
+    named = ", ".join(missing[:_MOST_WORDS_NAMED])
+    more = len(missing) - _MOST_WORDS_NAMED
+    found_share = "Most words are" if is_yes else "Too little is"
+    return f"{found_share} found. Missing: {named}{f' and {more} more' if more > 0 else ''}."
+
+
+def _surfaces(sentence: str, tokens: Sequence[Token]) -> list[str]:
+    """Read the words of tokens in a sentence; overlapping tokens are one word."""
+    places: list[list[int]] = []
+    for _, _, start, end in tokens:
+        if places and start < places[-1][1]:
+            places[-1][1] = end
+        else:
+            places.append([start, end])
+    return [sentence[start:end] for start, end in places]
 
 
 def _main(stated: Sequence[str], text: Text, count: int) -> list[str]:
@@ -184,18 +188,16 @@ def _main(stated: Sequence[str], text: Text, count: int) -> list[str]:
         keys = {token.key for token in tokens(statement, text.language)}
         return sum(counts[key] for key in keys) / (len(keys) + 3)
 
-    distinct = list(dict.fromkeys(stated))
-    best = sorted(range(len(distinct)), key=lambda place: -weight(distinct[place]))[:count]
-    return [distinct[place] for place in sorted(best)]
+    distinct = dict.fromkeys(stated)
+    best = nlargest(count, distinct, key=weight)
+    return [statement for statement in distinct if statement in best]
 
 
 def _topics(source: Text) -> tuple[str, ...]:
-    counts: Counter[str] = Counter()
-    surfaces: dict[str, str] = {}
+    surfaces: dict[str, list[str]] = {}
     for token in tokens(source.text, source.language):
         surface = source.text[token.start : token.end]
         # Require three characters of a word in ASCII, and two of another word.
         if token.kind in ("name", "content") and len(surface) >= (3 if surface.isascii() else 2):
-            counts[token.key] += 1
-            surfaces.setdefault(token.key, surface)
-    return tuple(surfaces[key] for key, _ in counts.most_common(_MOST_TOPICS))
+            surfaces.setdefault(token.key, []).append(surface)
+    return tuple(same[0] for same in nlargest(_MOST_TOPICS, surfaces.values(), key=len))

@@ -6,6 +6,7 @@ languages are cut at semicolons and dashes.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import dropwhile
 from typing import NamedTuple
 
 from evaluation.judging.lexical._overlap import LISTED
@@ -17,8 +18,7 @@ from evaluation.text._words import language_code
 _TOKEN = re.compile(r"\w(?:[\w'’-]*\w)?")
 _HARD = re.compile(r";\s+|\s+(?:—|–|--)\s+")
 _SOFT = re.compile(r"(?:,\s+(?:and|so|yet|although|though)|,?\s+(?:but|while|whereas))\s+", re.IGNORECASE)
-_OPENS = re.compile(r"(?:while|whereas|although|though)\s+(?=[^,]*,)", re.IGNORECASE)
-_COMMA = re.compile(r",\s+")
+_OPENS = re.compile(r"(?:while|whereas|although|though)\s+([^,]*)(,\s+)", re.IGNORECASE)
 _BRACKETED = re.compile(r"[(\[][^)\]]*[)\]]")
 _QUOTED = re.compile('["“”«»]')
 _END = " \t\r\n,;:—–-，；、"
@@ -29,8 +29,8 @@ _AUXILIARY = _BE | _HAVE | _WORDS["modal"]
 _DETERMINERS = _WORDS["determiner"]
 _BEFORE_NOUNS = _DETERMINERS - _WORDS["pronoun"]
 # The words that end the search for a subject.
-_OUTSIDE = FUNCTION_WORDS["en"] - _DETERMINERS - _WORDS["pronoun"] - _WORDS["in_subject"]
-_OUTSIDE |= _WORDS["opens_another"] - _DETERMINERS
+_OUTSIDE = FUNCTION_WORDS["en"] | _WORDS["opens_another"]
+_OUTSIDE -= _DETERMINERS | _WORDS["pronoun"] | _WORDS["in_subject"]
 _LONGEST_SUBJECT = 7
 _MOST_PRAISED = 2
 """The largest number of words after the verb of an opinion: the praise and its object."""
@@ -67,11 +67,7 @@ def statements(content: str, language: str) -> Iterator[Statement]:
             if is_english:
                 yield from (each for each in _predicates(content, clause) if not _is_opinion(each.text))
             else:
-                yield _verbatim(content, clause)
-
-
-def _verbatim(content: str, span: Span) -> Statement:
-    return Statement(span.of(content).rstrip(_END), span.start)
+                yield _told(content, clause)
 
 
 def _clauses(content: str, sentence: Span, *, is_english: bool) -> Iterator[Span]:
@@ -85,11 +81,10 @@ def _clauses(content: str, sentence: Span, *, is_english: bool) -> Iterator[Span
     patterns = (_HARD, _SOFT) if is_english else (_HARD,)
     borders = [found.span() for pattern in patterns for found in pattern.finditer(hidden)]
     # A subordinate clause at the beginning ends at its comma: "While the ferry ran, the bridge was closed."
-    if is_english and (opening := _OPENS.match(hidden)) and (comma := _COMMA.search(hidden)):
-        sides = text[opening.end() : comma.start()], text[comma.end() :]
-        if all(map(is_clause, sides)):
-            start = opening.end()
-            borders.append(comma.span())
+    opening = _OPENS.match(hidden) if is_english else None
+    if opening and is_clause(opening[1]) and is_clause(text[opening.end() :]):
+        start = opening.start(1)
+        borders.append(opening.span(2))
     for left, right in sorted(borders):
         if left > start and is_clause(text[start:left]) and is_clause(text[right:]):
             yield Span(sentence.start + start, sentence.start + left)
@@ -98,23 +93,19 @@ def _clauses(content: str, sentence: Span, *, is_english: bool) -> Iterator[Span
 
 
 def _is_opinion(statement: str) -> bool:
-    words = _tokens(statement)
-    if _QUOTED.search(statement) or not words:
+    words = [word for word in _tokens(statement) if not _is_adverb(word.text)]
+    first, second, third, *_ = *(word.text for word in words), "", "", ""
+    if _QUOTED.search(statement):
         return False
-    first = words[0].text
-    if first in ("what", "how") and statement.rstrip().endswith("!"):
-        return True
     if first in ("i", "we"):
-        verb_of_own = next((word.text for word in words[1:] if not _is_adverb(word.text)), "")
-        return verb_of_own in _WORDS["opinion"]
-    if " ".join(word.text for word in words[:3]) in ("in my opinion", "in my view", "to my mind"):
+        return second in _WORDS["opinion"]
+    if f"{first} {second} {third}" in ("in my opinion", "in my view", "to my mind"):
         return True
     verb = _subject(words)
     if verb is None or words[verb].text not in _BE:
-        return False
-    behind = [word.text for word in words[verb + 1 :]]
-    told = [word for word in behind if word not in _DETERMINERS and not _is_adverb(word)]
-    return 0 < len(told) <= _MOST_PRAISED and told[0] in _WORDS["praise"]
+        return first in ("what", "how") and statement.rstrip().endswith("!")
+    behind = [word.text for word in words[verb + 1 :] if word.text not in _DETERMINERS]
+    return 0 < len(behind) <= _MOST_PRAISED and behind[0] in _WORDS["praise"]
 
 
 def _tokens(text: str, offset: int = 0) -> list[_Word]:
@@ -129,9 +120,8 @@ def _subject(words: Sequence[_Word]) -> int | None:
     for place, (word, *_) in enumerate(words[: _LONGEST_SUBJECT + 1]):
         if place and _is_verb(words, place):
             return place
-        if word in _OUTSIDE or word.endswith("ing"):
-            return None
-        if not place and (word.endswith("ly") or word in _WORDS["adverb"] or word in _AUXILIARY):
+        begins_none = word.endswith("ly") or word in _WORDS["adverb"] or word in _AUXILIARY
+        if word in _OUTSIDE or word.endswith("ing") or (begins_none and not place):
             return None
     return None
 
@@ -149,23 +139,19 @@ def _is_verb(words: Sequence[_Word], place: int) -> bool:
 
 def _predicates(content: str, clause: Span) -> Iterator[Statement]:
     words = _tokens(clause.of(content), clause.start)
-    size = _subject(words)
-    subject = "" if size is None else content[words[0].start : words[size - 1].end]
-    if size is None or "," in subject or ";" in subject:
-        yield _verbatim(content, clause)
-        return
+    size = _subject(words) or len(words)
+    subject = content[words[0].start : words[size - 1].end] if words else ""
     start, lead = clause.start, ""
-    for place in range(size + 1, len(words) - 1):
+    for place in range(size + 1, len(words) - 1) if not {",", ";"} & {*subject} else ():
         if words[place].text in ("and", "but") and (verb := _shared_verb(words, size, place)) is not None:
             yield _told(content, Span(start, words[place].start), lead)
             start, lead = words[place].end, f"{subject} {verb}".strip()
     yield _told(content, Span(start, clause.end), lead)
 
 
-def _told(content: str, span: Span, lead: str) -> Statement:
-    if not lead:
-        return _verbatim(content, span)
-    return Statement(f"{lead} {span.of(content).strip().rstrip(_END)}")
+def _told(content: str, span: Span, lead: str = "") -> Statement:
+    text = span.of(content).rstrip(_END)
+    return Statement(f"{lead} {text.lstrip()}") if lead else Statement(text, span.start)
 
 
 def _shared_verb(words: Sequence[_Word], size: int, place: int) -> str | None:
@@ -177,20 +163,15 @@ def _shared_verb(words: Sequence[_Word], size: int, place: int) -> str | None:
     between = {word.text for word in words[size + 1 : place]}
     if not _WORDS["opens_another"].isdisjoint(between) or verb in _WORDS["speech"]:
         return None
-    following = place + 1
-    while following < len(words) - 1 and _is_adverb(words[following].text):
-        following += 1
-    has_adverb = following > place + 1
-    second = words[following].text
-    behind = words[following + 1].text if following + 1 < len(words) else ""
+    *after, last = (word.text for word in words[place + 1 :])
+    second, behind, *_ = *dropwhile(_is_adverb, after), last, ""
+    has_adverb = bool(after) and _is_adverb(after[0])
     goes_on = not behind or behind in FUNCTION_WORDS["en"] or behind.isdecimal() or has_adverb
     if second in _BE | _HAVE:
         return None if verb in _WORDS["modal"] else ""
     if verb in _BE | _HAVE and any(map(_is_participle, between)):
         # "Was arrested and charged" shares "was". In "was born in Leeds and moved", "moved" needs no auxiliary verb.
-        is_next = place == size + 2 and _is_participle(words[size + 1].text)
-        is_alike = second in _WORDS["participle"] or second.endswith("ed")
-        return verb if is_next and is_alike and goes_on else None
+        return verb if place == size + 2 and _is_participle(second) and goes_on else None
     if second in _PAST or (second.endswith("ed") and len(second) > 3):
         is_past = verb in _PAST or verb in ("was", "were", "had") or verb.endswith("ed")
         return "" if goes_on and is_past else None
