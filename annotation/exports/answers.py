@@ -58,15 +58,11 @@ Given = Iterator[tuple[Hashable, dict[str, Any]]]
 _WHAT = ("reference_id", "unit", "claim_id", "rater", "rater_kind", "value")
 
 
-def _answer(kind: str, row: Any, what: Sequence[Any], **values: Any) -> dict[str, Any]:
+def _answer(kind: str, row: Any, what: Sequence[Any], standing: set[int], **values: Any) -> dict[str, Any]:
     """Build an answer from its row: `what` has the values of `_WHAT`, and `values` those of further columns."""
-    shared: dict[str, Any] = {
-        "kind": kind,
-        "reason": row.reason or None,
-        "evidence": row.evidence,
-        "superseded": False,
-    }
-    shared |= {"submitted_at": row.created_at, "guideline_version": row.guideline__version}
+    shared = {"kind": kind, "reason": row.reason or None, "evidence": row.evidence}
+    shared |= {"superseded": row.pk not in standing, "submitted_at": row.created_at}
+    shared |= {"guideline_version": row.guideline__version}
     return shared | dict(zip(_WHAT, what, strict=True)) | values
 
 
@@ -100,10 +96,10 @@ def reference_of(side: str, external_id: str | None) -> str | None:
 
 
 def _rows(project: Project, people: People) -> Iterator[TableRow]:
-    document_id: str | None = None
+    document_id = None
     names = [column.name for column in COLUMNS]
     for batch in summary_batches(project):
-        summary_ids, sets = [summary.pk for summary in batch], {summary.document_id for summary in batch}
+        summary_ids, sets = [pk for pk, _ in batch], {head[1] for _, head in batch}
         found: dict[Hashable, list[TableRow]] = defaultdict(list)
         of_sources = {"summary": None, "document_set__external_id__in": sets, "project": project}
         for place, answer in chain(
@@ -113,12 +109,11 @@ def _rows(project: Project, people: People) -> Iterator[TableRow]:
             _ratings(summary_ids, people),
         ):
             found[place].append(tuple(map(answer.get, names)))
-        for summary in batch:
-            if summary.document_id != document_id:
-                document_id = summary.document_id
-                head = (project.slug, document_id, None, None)
-                yield from ((*head, *answer) for answer in found.get(document_id, ()))
-            yield from ((*summary.head(project), *answer) for answer in found.get(summary.pk, ()))
+        for pk, head in batch:
+            if head[1] != document_id:
+                document_id = head[1]
+                yield from ((*head[:2], None, None, *answer) for answer in found.get(document_id, ()))
+            yield from ((*head, *answer) for answer in found.get(pk, ()))
 
 
 def _percents(summary_ids: Sequence[int], people: People) -> Given:
@@ -137,15 +132,9 @@ def _percents(summary_ids: Sequence[int], people: People) -> Given:
         seen, claim = row.reading__assignment__may_have_seen, row.claim__public_id
         number_of = row.claim__position if claim else row.unit__position
         place = (row.comparison__reference__external_id or None, number_of, claim)
-        said = _answer(
-            "unit",
-            row,
-            (*place, people.name(row.person_id, row.person__username), row.role, str(row.percent)),
-            submitted_at=row.reading__submitted_at or row.created_at,
-            superseded=row.pk not in standing,
-            blind=None if seen is None else not seen,
-        )
-        yield row.comparison__summary_id, said
+        what = (*place, people.name(row.person_id, row.person__username), row.role, str(row.percent))
+        said = _answer("unit", row, what, standing, blind=None if seen is None else not seen)
+        yield row.comparison__summary_id, said | {"submitted_at": row.reading__submitted_at or row.created_at}
     for each in judge_percents(summary_ids):
         place = (each.reference_id or None, each.number, each.claim_id)
         what = (*place, each.judge, "judge", f"{each.percent:.6g}")
@@ -156,9 +145,7 @@ def _percents(summary_ids: Sequence[int], people: People) -> Given:
 def _verdicts(people: People, **checks: Any) -> Given:
     given = _read(Verdict.objects.filter(**checks).order_by("pk"), _OF_VERDICTS)
     counting = [row for row in given if row.check_row__is_current and row.withdrawn_at is None]
-    source = {row.pk: row.judge_id or row.person_id or row.origin_name for row in counting}
-    source |= {row.pk: "" for row in counting if row.role == Verdict.Role.ADJUDICATOR}
-    sources = ((row.pk, (row.check_row_id, row.role, source[row.pk]), bool(row.label)) for row in counting)
+    sources = ((row.pk, (row.check_row_id, row.role, _who(row)), bool(row.label)) for row in counting)
     standing = standing_among(sources)
     # Only an answer that a SampledCheck names belongs to a sample; a reviewer may also answer other checks.
     sampled = SampledCheck.objects.filter(**checks, verdict__isnull=False, sample__cancelled_at=None)
@@ -174,9 +161,9 @@ def _verdicts(people: People, **checks: Any) -> Given:
             "question" if side == Check.Side.QUESTION else "check",
             row,
             (*what, rater(people, row), role, row.label),
+            standing,
             selected_by=method,
             inclusion_probability=number(chance),
-            superseded=row.pk not in standing,
             blind=not row.had_seen if is_reviewed and is_person else None,
         )
         place = row.check_row__summary_id or row.check_row__document_set__external_id
@@ -195,14 +182,10 @@ def _ratings(summary_ids: Sequence[int], people: People) -> Given:
     given = _read(ratings, _OF_RATINGS)
     # A person's empty answer withdraws the answer before it; a judge's empty answer does not. A decision replaces only
     # decisions.
+    counting = [row for row in given if row.criterion__retired_at is None and row.withdrawn_at is None]
     standing = standing_among(
-        (
-            row.pk,
-            (row.summary_id, row.criterion_id, _who(row), row.role == Rating.Role.ADJUDICATOR),
-            row.value is not None or row.role != Rating.Role.JUDGE,
-        )
-        for row in given
-        if row.criterion__retired_at is None and row.withdrawn_at is None
+        (row.pk, (row.summary_id, row.criterion_id, _who(row)), row.value is not None or not row.judge__name)
+        for row in counting
     )
     sampled = SampledRating.objects.filter(summary_id__in=summary_ids, sample__cancelled_at=None)
     chosen = sampled.exclude(rating=None).order_by("sample_id")
@@ -218,18 +201,19 @@ def _ratings(summary_ids: Sequence[int], people: People) -> Given:
             "rating",
             row,
             (None, None, row.criterion__name, who, "import" if is_imported else row.role, value),
+            standing,
             selected_by=Sample.Method.UNIFORM if row.pk in chances else None,
             inclusion_probability=number(chances.get(row.pk)),
-            submitted_at=row.assignment__closed_at or row.created_at,
-            superseded=row.pk not in standing,
             blind=None if is_judge else not (row.had_seen or row.assignment__may_have_seen),
             expected=number(row.expected),
         )
-        yield row.summary_id, said
+        yield row.summary_id, said | {"submitted_at": row.assignment__closed_at or row.created_at}
 
 
 def _who(row: Any) -> Any:
-    return row.judge__name or row.person_id or row.origin_name
+    """Return the source of an answer, whose answers replace each other; all decisions are one source."""
+    is_decision = row.role == Verdict.Role.ADJUDICATOR
+    return is_decision, not is_decision and (row.judge__name or row.person_id or row.origin_name)
 
 
 LEVEL = Level("answers", HEAD + COLUMNS, _rows)

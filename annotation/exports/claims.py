@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Q, TextField
-from django.db.models.functions import Cast
+from django.db.models import Q
 
 from annotation.core.tables.columns import HEAD, Level, TableRow, columns, number
 from annotation.exports.answers import rater, reference_of
@@ -20,6 +18,10 @@ if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
 
+COLUMNS = columns(
+    "reference_id claim_id side unit:integer weight:number claim judge_label judge_confidence:number judge_reason "
+    "human_label human_reason final_label final_source decided_by decided_at:moment evidence:integers"
+)
 RULE = Check.Decider.RULE
 """The decider of checks of empty summaries, which express no claim."""
 _OF_CHECK = """
@@ -27,7 +29,9 @@ pk summary_id side claim__public_id claim__text claim__weight claim__unit__posit
 claim__claim_set__summary__external_id claim__position judge_label judge_probability human_label final_label
 final_source unscored_reason
 """
-_OF_VERDICT = "check_row_id role label person_id person__username judge__name origin_name created_at reason"
+_OF_VERDICT = (
+    "check_row_id role label person_id person__username judge__name origin_name created_at reason evidence"
+)
 
 
 def judge_confidence(label: str | None, probability: float | None) -> float | None:
@@ -42,15 +46,14 @@ def judge_confidence(label: str | None, probability: float | None) -> float | No
 
 def _rows(project: Project, people: People) -> Iterator[TableRow]:
     for batch in summary_batches(project):
-        summary_ids = [summary.pk for summary in batch]
+        summary_ids = [pk for pk, _ in batch]
         asked = Check.objects.filter(OF_CLAIMS, summary_id__in=summary_ids, is_current=True)
         checks: dict[int, list[Any]] = defaultdict(list)
         for check in asked.order_by().values_list(*_OF_CHECK.split(), named=True):
             checks[check.summary_id].append(check)
         said = last_verdicts(project, summary_ids)
-        for summary in batch:
-            head = summary.head(project)
-            for check in sorted(checks.get(summary.pk, ()), key=_place):
+        for pk, head in batch:
+            for check in sorted(checks.get(pk, ()), key=_place):
                 yield (*head, *_told(check, said.get(check.pk, {}), people))
 
 
@@ -62,9 +65,7 @@ def last_verdicts(project: Project, summary_ids: Sequence[int]) -> dict[int, dic
     said: dict[int, dict[str, Any]] = defaultdict(dict)
     counts = Q(judge=None) | Q(judge=project.deciding_judge_id)
     verdicts = Verdict.objects.filter(counts, check_row__summary_id__in=summary_ids, withdrawn_at=None)
-    # Load evidence as text, and parse only the evidence that is used.
-    verdicts = verdicts.annotate(evidence_text=Cast("evidence", TextField()))
-    for row in verdicts.order_by("pk").values_list(*_OF_VERDICT.split(), "evidence_text", named=True):
+    for row in verdicts.order_by("pk").values_list(*_OF_VERDICT.split(), named=True):
         said[row.check_row_id][row.role if row.label is not None else "failure"] = row
     return said
 
@@ -80,8 +81,7 @@ def _told(check: Any, said: dict[str, Any], people: People) -> TableRow:
     deciding = said.get(check.final_source)
     decided: TableRow = (RULE.value, None, []) if check.final_source == RULE else (None, None, None)
     if deciding is not None:
-        evidence = [] if deciding.evidence_text == "[]" else json.loads(deciding.evidence_text)
-        decided = (rater(people, deciding), deciding.created_at, evidence)
+        decided = (rater(people, deciding), deciding.created_at, deciding.evidence)
     return (
         reference_of(check.side, check.claim__claim_set__summary__external_id),
         check.claim__public_id,
@@ -100,12 +100,4 @@ def _told(check: Any, said: dict[str, Any], people: People) -> TableRow:
     )
 
 
-LEVEL = Level(
-    "claims",
-    HEAD
-    + columns(
-        "reference_id claim_id side unit:integer weight:number claim judge_label judge_confidence:number judge_reason "
-        "human_label human_reason final_label final_source decided_by decided_at:moment evidence:integers"
-    ),
-    _rows,
-)
+LEVEL = Level("claims", HEAD + COLUMNS, _rows)

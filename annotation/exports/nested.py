@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 SETS_AT_ONCE = 200
+COLUMNS = columns(
+    "doc_id source_text:json reference_text:json reference_id:json target_words:integer group language "
+    "metadata:json questions:json systems:json claims:json"
+)
 Fields = dict[str, Any]
 _OF_VERDICT = "check_row_id person_id person__username label votes reason"
 _OF_RATING = "summary_id criterion__name person_id person__username origin_name value reason"
@@ -181,11 +185,4 @@ def _filled(checks: Mapping[str, Any], value: Callable[[Any], Any]) -> Fields:
     return {system: one for system, check in checks.items() if (one := value(check))}
 
 
-LEVEL = Level(
-    "nested",
-    columns(
-        "doc_id source_text:json reference_text:json reference_id:json target_words:integer group language "
-        "metadata:json questions:json systems:json claims:json"
-    ),
-    _rows,
-)
+LEVEL = Level("nested", COLUMNS, _rows)

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
 
+COLUMNS = columns(
+    "project document_id target_words:integer chosen_system rejected_system score chosen_score:number "
+    "rejected_score:number margin:number prompt chosen rejected reasons:json raters:texts"
+)
 SCORE, MARGIN = RANKED, 0.1
 MARGIN_WORDS = "A margin is a number from 0 to less than 1, such as 0.1."
 _GROUPS_AT_ONCE = 100
@@ -144,11 +148,4 @@ def _ratings(
     return found
 
 
-LEVEL = Level(
-    "pairs",
-    columns(
-        "project document_id target_words:integer chosen_system rejected_system score chosen_score:number "
-        "rejected_score:number margin:number prompt chosen rejected reasons:json raters:texts"
-    ),
-    _rows,
-)
+LEVEL = Level("pairs", COLUMNS, _rows)

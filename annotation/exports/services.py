@@ -112,22 +112,12 @@ def cancel_export(*, export: Export, by: User | None) -> Export:
 
 def perform(claimed: Claimed, lease: Lease) -> None:
     """Write a requested export. Raises StoppedJob if it was cancelled or if another worker has it."""
-    export = claimed.job.export
-    try:
-        _write(export, claimed, lease)
-    except StoppedJob:
-        # Delete the file only if the job was cancelled: after a lost lease, another worker may be writing the same
-        # file.
-        if Job.objects.filter(pk=claimed.job.pk, state=Job.State.CANCELLED).exists():
-            forget_file(export)
-        raise
 
-
-def _write(export: Export, claimed: Claimed, lease: Lease) -> None:
     def step(rows: int) -> None:
         lease.progress["done"] = lease.progress.get("done", 0) + rows
         lease.require()
 
+    export = claimed.job.export
     project, by, name = export.project, export.requested_by, _file_of(export)
     # Check the permission again, because the person may have lost the role since the request.
     _authorise(project, by, named_people=export.named_people)
@@ -145,15 +135,13 @@ def _write(export: Export, claimed: Claimed, lease: Lease) -> None:
         keep(str(name), path, moved=True)
     with transaction.atomic():
         if not finish(claimed, progress={"done": manifest["rows"]}):
+            # After a lost lease, the stored file may be another worker's.
+            if Job.objects.filter(pk=claimed.job.pk, state=Job.State.CANCELLED).exists():
+                remove_file(export)
             raise StoppedJob
         export.path, export.manifest = f"{export.public_id}/{name.name}", manifest
         export.save(update_fields=["path", "manifest"])
         log(project=project, actor=by, verb="export", target=export, data=_summary(manifest))
-
-
-def forget_file(export: Export) -> None:
-    """Delete the stored file of an export."""
-    forget(f"exports/{export.public_id}")
 
 
 def open_export(export: Export, *, by: User | None) -> tuple[File[bytes], str]:
@@ -173,7 +161,7 @@ def open_export(export: Export, *, by: User | None) -> tuple[File[bytes], str]:
 
 def remove_file(export: Export) -> None:
     """Delete the stored file of an export; its row and manifest stay."""
-    forget_file(export)
+    forget(f"exports/{export.public_id}")
     Export.objects.filter(pk=export.pk).update(path="")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from django.db.models import F, QuerySet
 
@@ -19,19 +19,7 @@ if TYPE_CHECKING:
 SUMMARIES_AT_ONCE = 500
 """Summaries per batch."""
 _ROWS_AT_ONCE = 2000
-
-
-class SummaryHead(NamedTuple):
-    """A summary under test, with the values of its first columns."""
-
-    pk: int
-    document_id: str
-    system: str
-    target_words: int | None
-
-    def head(self, project: Project) -> TableRow:
-        """Return the first four columns of the summary's rows."""
-        return (project.slug, self.document_id, self.system, self.target_words)
+_HEAD = ("pk", "document_set__external_id", "system__name", "target_words")
 
 
 def ordered_summaries(project: Project) -> QuerySet[Summary]:
@@ -41,25 +29,15 @@ def ordered_summaries(project: Project) -> QuerySet[Summary]:
     )
 
 
-def summary_batches(project: Project) -> Iterator[list[SummaryHead]]:
-    """Yield the summaries of a project in batches."""
-    rows = ordered_summaries(project).values_list(
-        "pk", "document_set__external_id", "system__name", "target_words"
-    )
-    return batches(
-        (SummaryHead(*row) for row in rows.iterator(chunk_size=SUMMARIES_AT_ONCE)), SUMMARIES_AT_ONCE
-    )
+def summary_batches(project: Project) -> Iterator[list[tuple[int, TableRow]]]:
+    """Yield the keys of a project's summaries in batches, each with the first columns of the summary's rows."""
+    rows = ordered_summaries(project).values_list(*_HEAD).iterator(chunk_size=SUMMARIES_AT_ONCE)
+    return batches(((pk, (project.slug, *columns)) for pk, *columns in rows), SUMMARIES_AT_ONCE)
 
 
 def _scores(project: Project, people: People) -> Iterator[TableRow]:
     columns = ("summary_words", *SCORES, "passed", "claims", "claims_unscored", "flags")
-    values = ordered_summaries(project).values_list(
-        "pk",
-        "document_set__external_id",
-        "system__name",
-        "target_words",
-        *(f"score__{name}" for name in columns),
-    )
+    values = ordered_summaries(project).values_list(*_HEAD, *(f"score__{name}" for name in columns))
     first = len(HEAD)
     last = first + len(SCORES)
     for batch in batches(values.iterator(chunk_size=_ROWS_AT_ONCE), _ROWS_AT_ONCE):

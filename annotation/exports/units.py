@@ -3,69 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from annotation.core.tables.columns import HEAD, Level, TableRow, columns, number
 from annotation.exports.summaries import summary_batches
 from annotation.models import Claim, Comparison, Summary, Unit
 from annotation.scoring.records import score_rules, summary_records
-from evaluation.blend import score
+from evaluation.blend import ScoredUnit, score
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
     from annotation.models import Project
 
 
-class _Passage(NamedTuple):
-    """A unit, or a claim with its `claim_id`."""
-
-    number: int
-    claim_id: str | None
-    text: str
+COLUMNS = columns(
+    "reference_id unit:integer claim_id weight:number text judge_share:number assessor_percents:integers "
+    "adjudicated_percent:integer unit_coverage:number source"
+)
+_Passage = tuple[int, str | None, str]
+"""The number, the id of a claim (None for a unit), and the text."""
 
 
 def _rows(project: Project, people: People) -> Iterator[TableRow]:
     rules = score_rules(project)
     for batch in summary_batches(project):
-        summary_ids = [summary.pk for summary in batch]
+        summary_ids = [pk for pk, _ in batch]
         records = {record.summary.pk: record for record in summary_records(project, summary_ids)}
         comparisons = Comparison.objects.filter(summary_id__in=summary_ids)
         rows = list(comparisons.values_list("public_id", "reference_id", "reference__external_id"))
         references = {public_id: name for public_id, _, name in rows}
         sets = {record.summary.document_set_id for record in records.values()}
         passages = _passages({reference for _, reference, _ in rows}, sets)
-        for summary in batch:
-            record, head = records[summary.pk], summary.head(project)
+        for pk, head in batch:
+            record = records[pk]
             compared = record.value.comparisons
             given = {(each.comparison_id, unit.unit_id): unit for each in compared for unit in each.units}
             # The sort is stable, so references without a name keep their order.
-            for scored in sorted(
-                score(record.value, rules).comparisons,
-                key=lambda each: references.get(each.comparison_id, ""),
-            ):
+            found = score(record.value, rules).comparisons
+            for scored in sorted(found, key=lambda each: references.get(each.comparison_id, "")):
                 for unit in scored.units:
                     # Claims of documents have no comparison, so they have no percents.
-                    said = given.get((scored.comparison_id, unit.unit_id))
-                    adjudicated = said.adjudicated_percent if said else None
-                    passage = passages[unit.unit_id]
-                    place = (references.get(scored.comparison_id) or None, passage.number, passage.claim_id)
-                    assessed = (
-                        [int(percent) for percent in said.percents] or None if said else None,
-                        None if adjudicated is None else int(adjudicated),
-                    )
-                    judged = (number(unit.weight), passage.text, number(unit.judge_share))
-                    yield (*head, *place, *judged, *assessed, number(unit.value), unit.source)
+                    said = given.get((scored.comparison_id, unit.unit_id), ScoredUnit(unit.unit_id))
+                    percents = [int(percent) for percent in said.percents] or None
+                    adjudicated = None if said.adjudicated_percent is None else int(said.adjudicated_percent)
+                    place, claim_id, text = passages[unit.unit_id]
+                    named = (references.get(scored.comparison_id) or None, place, claim_id)
+                    judged = (number(unit.weight), text, number(unit.judge_share))
+                    yield (*head, *named, *judged, percents, adjudicated, number(unit.value), unit.source)
 
 
 def _passages(reference_ids: set[int], document_set_ids: set[int]) -> dict[str, _Passage]:
     texts = dict(Summary.objects.filter(pk__in=reference_ids).values_list("pk", "text"))
     units = Unit.objects.filter(summary_id__in=reference_ids)
-    passages = {
-        public_id: _Passage(position, None, texts[summary_id][start:end])
-        for public_id, summary_id, position, start, end in units.values_list(
-            "public_id", "summary__pk", "position", "start", "end"
-        )
-    }
+    places = units.values_list("public_id", "summary__pk", "position", "start", "end")
+    passages: dict[str, _Passage] = {}
+    for public_id, summary_id, position, start, end in places:
+        passages[public_id] = (position, None, texts[summary_id][start:end])
     # Use two queries, because one with OR may scan all claims.
     active = Claim.objects.filter(claim_set__is_active=True)
     for claims in (
@@ -73,16 +66,8 @@ def _passages(reference_ids: set[int], document_set_ids: set[int]) -> dict[str, 
         active.filter(claim_set__document_set_id__in=document_set_ids),
     ):
         for public_id, position, text in claims.values_list("public_id", "position", "text"):
-            passages[public_id] = _Passage(position, public_id, text)
+            passages[public_id] = (position, public_id, text)
     return passages
 
 
-LEVEL = Level(
-    "units",
-    HEAD
-    + columns(
-        "reference_id unit:integer claim_id weight:number text judge_share:number assessor_percents:integers "
-        "adjudicated_percent:integer unit_coverage:number source"
-    ),
-    _rows,
-)
+LEVEL = Level("units", HEAD + COLUMNS, _rows)

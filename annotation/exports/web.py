@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.http import HttpResponse
@@ -23,6 +22,7 @@ from annotation.exports.queries import EXPORTS, exports_of
 from annotation.exports.services import cancel_export as cancel
 from annotation.exports.services import manifest_of
 from annotation.exports.services import request_export as ask
+from annotation.exports.write import as_json
 from annotation.judging.queries.runs import is_worker_alive
 from annotation.models import Role
 from annotation.scoring.own_scores import own_names
@@ -85,9 +85,8 @@ def cancel_export(request: Request, slug: str, export_id: str) -> HttpResponse:
 def export_manifest(request: Request, slug: str, export_id: str) -> HttpResponse:
     room = enter(request, slug, Verb.EXPORT, here="exports")
     export = found(exports_of(room.project), export_id, "export")
-    text = json.dumps(manifest_of(export), indent=2, ensure_ascii=False)
     name = f"{room.project.slug}-{export.level}.manifest.json"
-    return file_answer(text, content_type="application/json", name=name)
+    return file_answer(as_json(manifest_of(export)), content_type="application/json", name=name)
 
 
 def _show(

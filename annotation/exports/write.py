@@ -21,6 +21,7 @@ from django.utils import timezone
 
 import annotation
 from annotation.analysis.leaderboard.averages import CONFIDENCE, DRAWS, SEED
+from annotation.core.paging import batches
 from annotation.core.tables.columns import ColumnKind
 from annotation.core.tables.formats import writer
 from annotation.exports.levels import BUNDLE, LEVELS, PAIRS, TABLES
@@ -41,6 +42,8 @@ OPTIONS = "options"
 Manifest = dict[str, Any]
 """Values of JSON: texts, numbers, lists and objects."""
 
+SETTINGS = ("target_length", "own_weights", "percent_scale", "reveal")
+"""The settings of a project that are told with the rules of its scores."""
 RESAMPLED = "the group of a document set, else the document set"
 CSV_NOTE = (
     "Cells of the columns named in guarded_columns that a spreadsheet would run as a formula have an apostrophe before "
@@ -77,7 +80,8 @@ def write_file(
         def write_level(name: str, stream: BinaryIO) -> Manifest:
             chosen, write = LEVELS[name], writer(format_name, plain=plain)
             rows = write(_stepped(chosen.rows(project, people, **options), step), chosen.columns, stream)
-            return {"columns": about_columns(name), "rows": rows}
+            columns = [{"name": column.name, "type": column.kind.value} for column in chosen.columns]
+            return {"columns": columns, "rows": rows}
 
         with path.open("wb") as stream:
             if level == BUNDLE:
@@ -93,14 +97,9 @@ def as_json(manifest: Manifest) -> str:
 
 
 def _stepped(rows: Iterable[TableRow], step: Step) -> Iterator[TableRow]:
-    count = 0
-    for row in rows:
-        yield row
-        count += 1
-        if count == ROWS_A_STEP:
-            step(count)
-            count = 0
-    step(count)
+    for some in batches(rows, ROWS_A_STEP):
+        yield from some
+        step(len(some))
 
 
 def _write_bundle(
@@ -114,14 +113,12 @@ def _write_bundle(
     ):
         for level in TABLES:
             member = Path(folder) / f"{level}.{made['format']}"
-            with member.open("wb") as out:
+            with member.open("w+b") as out:
                 written = write_level(level, out)
+                out.seek(0)
+                with bundle.open(_timeless(member.name), "w", force_zip64=True) as packed:
+                    shutil.copyfileobj(out, packed)
             members.append({"level": level, **written, **_fingerprint(member)})
-            with (
-                member.open("rb") as source,
-                bundle.open(_timeless(member.name), "w", force_zip64=True) as packed,
-            ):
-                shutil.copyfileobj(source, packed)
             member.unlink()
         told = {name: value for name, value in made.items() if name != "created_at"}
         bundle.writestr(_timeless("manifest.json"), as_json({**told, "members": members}))
@@ -150,23 +147,16 @@ def snapshot() -> Iterator[None]:
     if connection.in_atomic_block:
         yield
     elif connection.vendor == "sqlite":
-        with _deferred():
-            yield
+        with connection.cursor() as cursor:
+            cursor.execute("BEGIN DEFERRED")  # without a lock for writing
+            try:
+                yield
+            finally:
+                cursor.execute("ROLLBACK")
     else:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             yield
-
-
-@contextmanager
-def _deferred() -> Iterator[None]:
-    """Read in a transaction without a lock for writing."""
-    with connection.cursor() as cursor:
-        cursor.execute("BEGIN DEFERRED")
-        try:
-            yield
-        finally:
-            cursor.execute("ROLLBACK")
 
 
 def about(*, project: Project, people: People, level: str, format_name: str, plain: bool = False) -> Manifest:
@@ -175,6 +165,7 @@ def about(*, project: Project, people: People, level: str, format_name: str, pla
     `signature` identifies the current rules, and `score_signatures` identify the rules of the stored scores.
     """
     rules = score_rules(project)
+    signatures = Score.objects.filter(project=project).order_by().values_list("signature", flat=True)
     made: Manifest = {
         "product": "coverdict",
         "product_version": annotation.__version__,
@@ -186,36 +177,19 @@ def about(*, project: Project, people: People, level: str, format_name: str, pla
         "format": format_name,
         "people": "names" if people.named else "pseudonyms",
         "signature": rules.signature,
-        "score_signatures": _score_signatures(project),
-        "rules": {
-            **asdict(rules),
-            "target_length": project.target_length,
-            "own_weights": project.own_weights,
-            "percent_scale": project.percent_scale,
-            "reveal": project.reveal,
-        },
+        "score_signatures": sorted(signatures.distinct()),
+        "rules": asdict(rules) | {name: getattr(project, name) for name in SETTINGS},
         "deciding_judge": _deciding_judge(project),
         "judging": _judging(project),
     }
     if level in (BUNDLE, "systems"):
-        settings = {"confidence": CONFIDENCE, "draws": DRAWS, "seed": SEED}
-        made["intervals"] = {**settings, "resampled": RESAMPLED}
+        made["intervals"] = {"confidence": CONFIDENCE, "draws": DRAWS, "seed": SEED, "resampled": RESAMPLED}
     if format_name == "csv" and not plain:
         texts = (ColumnKind.TEXT, ColumnKind.TEXTS)
         levels = TABLES.values() if level == BUNDLE else [LEVELS[level]]
         guarded = [column.name for each in levels for column in each.columns if column.kind in texts]
         made |= {"note": CSV_NOTE, "guarded_columns": sorted(set(guarded))}
     return made
-
-
-def about_columns(level: str) -> list[dict[str, str]]:
-    """Return the name and type of each column of a level."""
-    return [{"name": column.name, "type": column.kind.value} for column in LEVELS[level].columns]
-
-
-def _score_signatures(project: Project) -> list[str]:
-    scores = Score.objects.filter(project=project).order_by()
-    return sorted(scores.values_list("signature", flat=True).distinct())
 
 
 def _judging(project: Project) -> list[Manifest]:
