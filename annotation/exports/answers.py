@@ -123,10 +123,9 @@ def _percents(summary_ids: Sequence[int], people: People) -> Given:
     )
     given = _read(judgments.order_by("-role", "pk"), _OF_PERCENTS)
     # Rows outside this set are exported as superseded. Decisions have no reading: the last one on a unit counts.
+    counting = (row for row in given if row.is_current and row.withdrawn_at is None)
     standing = standing_among(
-        (row.pk, (row.comparison_id, row.unit_id, row.claim_id, row.reading_id), True)
-        for row in given
-        if row.is_current and row.withdrawn_at is None
+        (row.pk, (row.comparison_id, row.unit_id, row.claim_id, row.reading_id), True) for row in counting
     )
     for row in given:
         seen, claim = row.reading__assignment__may_have_seen, row.claim__public_id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby, permutations
@@ -17,7 +18,7 @@ from annotation.core.refusals import Invalid
 from annotation.core.tables.columns import Level, TableRow, columns
 from annotation.exports.answers import rater
 from annotation.exports.claims import RULE, last_verdicts
-from annotation.models import Check, DocumentSet, Summary
+from annotation.models import Check, Summary
 from annotation.models.claim import NOT_YES, OF_CLAIMS
 from annotation.scoring.own_scores import final_ratings, own_scores
 from annotation.scoring.records import judged_text, sources_of
@@ -31,24 +32,22 @@ COLUMNS = columns(
     "rejected_score:number margin:number prompt chosen rejected reasons:json raters:texts"
 )
 SCORE, MARGIN = RANKED, 0.1
-MARGIN_WORDS = "A margin is a number from 0 to less than 1, such as 0.1."
 _GROUPS_AT_ONCE = 100
 _ROUNDING = 1e-9
 """Scores such as 0.8 and 0.7 differ by a little more than 0.1 as floats."""
 _OF_CHECK = "pk summary_id side claim_id claim__text final_label final_source"
 
 
-def pair_options(project: Project, score: str, margin: float) -> dict[str, Any]:
+def pair_options(project: Project, score: str, margin: float | str) -> dict[str, Any]:
     """Return the options of the level by name. Raises Invalid for an unknown score or a margin outside of [0, 1)."""
     check_score(score, project)
-    if not 0 <= margin < 1:
-        raise Invalid(MARGIN_WORDS, field="margin")
-    return {"score": score, "margin": margin}
-
-
-def sets_without_document(project: Project) -> int:
-    """Count the document sets without a document."""
-    return DocumentSet.objects.filter(project=project, documents=None).count()
+    try:
+        least = float(margin)
+    except ValueError:
+        least = math.nan
+    if not 0 <= least < 1:
+        raise Invalid("A margin is a number from 0 to less than 1, such as 0.1.", field="margin")
+    return {"score": score, "margin": least}
 
 
 def _rows(

@@ -188,7 +188,7 @@ def _checked(
     *,
     format: str = "",  # noqa: A002 - the word that the command line, the API and the row use
     score: str = SCORE,
-    margin: float = MARGIN,
+    margin: float | str = MARGIN,
     key: str = "",
 ) -> tuple[str, dict[str, Any]]:
     if level not in LEVEL_NAMES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from annotation.core.tables.columns import HEAD, Level, TableRow, columns, number
@@ -60,13 +61,11 @@ def _passages(reference_ids: set[int], document_set_ids: set[int]) -> dict[str, 
     for public_id, summary_id, position, start, end in places:
         passages[public_id] = (position, None, texts[summary_id][start:end])
     # Use two queries, because one with OR may scan all claims.
-    active = Claim.objects.filter(claim_set__is_active=True)
-    for claims in (
-        active.filter(claim_set__summary_id__in=reference_ids),
-        active.filter(claim_set__document_set_id__in=document_set_ids),
-    ):
-        for public_id, position, text in claims.values_list("public_id", "position", "text"):
-            passages[public_id] = (position, public_id, text)
+    active = Claim.objects.filter(claim_set__is_active=True).values_list("public_id", "position", "text")
+    of_references = active.filter(claim_set__summary_id__in=reference_ids)
+    of_documents = active.filter(claim_set__document_set_id__in=document_set_ids)
+    for public_id, position, text in chain(of_references, of_documents):
+        passages[public_id] = (position, public_id, text)
     return passages
 
 

@@ -17,7 +17,7 @@ from annotation.core.tables.answer import file_answer
 from annotation.core.tables.formats import FORMAT_NAMES
 from annotation.exports.download import sent
 from annotation.exports.levels import LEVEL_NAMES
-from annotation.exports.pairs import MARGIN, MARGIN_WORDS, SCORE
+from annotation.exports.pairs import MARGIN, SCORE
 from annotation.exports.queries import EXPORTS, exports_of
 from annotation.exports.services import cancel_export as cancel
 from annotation.exports.services import manifest_of
@@ -57,9 +57,9 @@ def request_export(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.EXPORT, here="exports")
     form = {name: request.POST.get(name, text) for name, text in FORM.items()}
     try:
-        given: Any = {name: form[name] for name in ("level", "format", "score")}
+        given: Any = {name: form[name] for name in ("level", "format", "score", "margin")}
         # The form hides the key for other levels, and sends it nevertheless.
-        given |= {"margin": _margin(form["margin"]), "key": form["key"] if form["level"] == "systems" else ""}
+        given["key"] = form["key"] if form["level"] == "systems" else ""
         ask(project=room.project, by=request.user, named_people=form["named"] == "1", **given)
     except Invalid as refusal:
         return _show(request, room, form=form, refusal=refusal)
@@ -99,13 +99,6 @@ def _show(
         context={**_form(request, room, form), **_list(request, room), "refusal": refusal},
         status=422 if refusal else 200,
     )
-
-
-def _margin(given: str) -> float:
-    try:
-        return float(given)
-    except ValueError as error:
-        raise Invalid(MARGIN_WORDS, field="margin") from error
 
 
 def _list(request: Request, room: Room) -> dict[str, object]:

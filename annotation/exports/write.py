@@ -25,9 +25,8 @@ from annotation.core.paging import batches
 from annotation.core.tables.columns import ColumnKind
 from annotation.core.tables.formats import writer
 from annotation.exports.levels import BUNDLE, LEVELS, PAIRS, TABLES
-from annotation.exports.pairs import sets_without_document
 from annotation.judging.queries.runs import usage_of
-from annotation.models import JudgeCall, Run, Score, Verdict
+from annotation.models import DocumentSet, JudgeCall, Run, Score, Verdict
 from annotation.scoring.records import score_rules
 
 if TYPE_CHECKING:
@@ -75,7 +74,8 @@ def write_file(
         if options:
             made[OPTIONS] = dict(options)
         if level == PAIRS:
-            made["sets_without_document"] = sets_without_document(project)
+            bare = DocumentSet.objects.filter(project=project, documents=None)
+            made["sets_without_document"] = bare.count()
 
         def write_level(name: str, stream: BinaryIO) -> Manifest:
             chosen, write = LEVELS[name], writer(format_name, plain=plain)

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from annotation.judging.services.ask_questions import ask_questions, retire_question
-from annotation.models import Claim, Judge
+from annotation.models import Claim, Judge, Rating
 from tests.annotation.asking import answer
 from tests.annotation.cast import World
 from tests.annotation.exports.reading import Rows, exported
@@ -75,3 +76,12 @@ def test_ratings_name_what_they_rate(world: World, tmp_path: Path) -> None:
         ("conciseness", "lexical", "judge", "0.8", False),
         ("conciseness", "lexical", "judge", None, True),
     ]
+
+
+def test_another_adjudicators_decision_on_a_rating_replaces_the_first(world: World, tmp_path: Path) -> None:
+    criterion = world.project.criteria.get()
+    common: dict[str, Any] = {"summary": world.summaries["port", "alder"], "role": "adjudicator"}
+    for person, value in ((world.cleo, 0.2), (world.olga, 0.6)):
+        Rating.objects.create(criterion=criterion, person=person, value=value, **common)
+    rows = judgments(world, tmp_path, "rating")
+    assert [(row["value"], row["superseded"]) for row in rows] == [("0.2", True), ("0.6", False)]
