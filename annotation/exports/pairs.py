@@ -18,7 +18,8 @@ from annotation.core.refusals import Invalid
 from annotation.core.tables.columns import Level, TableRow, columns
 from annotation.exports.answers import rater
 from annotation.exports.claims import RULE, last_verdicts
-from annotation.models import Check, Summary
+from annotation.exports.summaries import ordered_summaries
+from annotation.models import Check
 from annotation.models.claim import NOT_YES, OF_CLAIMS
 from annotation.scoring.own_scores import final_ratings, own_scores
 from annotation.scoring.records import judged_text, sources_of
@@ -74,15 +75,11 @@ def _rows(
 def _scored(project: Project, score: str) -> Iterator[Any]:
     """Yield the summaries that have a value of the score or own criterion, in their attribute `value`."""
     own = None if score in RANKABLE else own_scores(project).values
-    rows = Summary.objects.filter(document_set__project=project, is_summary=True).defer(
-        "metadata", "computed"
-    )
-    rows = rows.annotate(
-        document_id=F("document_set__external_id"),
-        author=F("system__name"),
-        value=F(f"score__{score if own is None else SCORE}"),
-    ).order_by("document_id", F("target_words").asc(nulls_first=True), "author", "pk")
-    for summary in rows.iterator(chunk_size=2000):
+    value = F(f"score__{score if own is None else SCORE}")
+    rows: Any = ordered_summaries(project).defer("metadata", "computed")
+    rows = rows.annotate(document_id=F("document_set__external_id"), author=F("system__name"), value=value)
+    by_length = rows.order_by("document_id", F("target_words").asc(nulls_first=True), "author", "pk")
+    for summary in by_length.iterator(chunk_size=2000):
         if own is not None:
             summary.value = own.get(summary.pk, {}).get(score)
         if summary.value is not None:
