@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.conf import settings
@@ -9,6 +9,7 @@ from django.conf import settings
 from annotation import perform_job
 from annotation.core import jobs
 from annotation.core.refusals import Conflict, NotAllowed
+from annotation.core.shared.kept_files import kept_folder
 from annotation.exports.services import cancel_export, request_export
 from annotation.models import Event, Export, Job
 from tests.annotation.conftest import HTMX
@@ -31,8 +32,14 @@ def asked_for(world: World) -> Export:
     return request_export(project=world.project, level="scores", format="csv", by=world.mona)
 
 
+@pytest.fixture(autouse=True)
+def _own_scratch(settings: Any, tmp_path: Path) -> None:
+    """Keep the temporary files of tests that run at the same time apart."""
+    settings.VAR_DIR = tmp_path
+
+
 def files(export: Export) -> list[str]:
-    folders = (Path(settings.VAR_DIR) / "exports" / export.public_id, Path(settings.VAR_DIR) / "tmp")
+    folders = ((kept_folder() or Path()) / "exports" / export.public_id, Path(settings.VAR_DIR) / "tmp")
     return [path.name for folder in folders for path in folder.rglob("*")]
 
 
