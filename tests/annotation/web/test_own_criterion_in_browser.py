@@ -97,5 +97,5 @@ def test_from_an_empty_project_to_a_ranking_by_an_own_criterion(
         page.get_by_text(f"estimated from {SAMPLED} ratings").first.wait_for()
         clicks.on(page.locator("nav.pages a", has_text="Agreement"))
         page.get_by_text("Tone").first.wait_for()
-        assert re.search(r"alpha:\s+-?[.0-9]+", page.locator("main").text_content() or "")
+        assert re.search(r"alpha:\s+−?[.0-9]+", page.locator("main").text_content() or "")
     assert clicks.count <= MOST_CLICKS, clicks.count
