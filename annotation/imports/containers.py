@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import chain, count, islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from annotation.core.text_faults import text_fault
-from annotation.imports.layout import FLAT_REQUIRED, is_field
+from annotation.imports.layout import FLAT_REQUIRED
 from annotation.imports.problems import Findings, unreadable
 from annotation.imports.row import Mark, NotJson, load_json
 
@@ -27,25 +26,21 @@ MOST_COLUMNS = 2_000
 
 LONGEST_NAME = 200
 """The longest cell of a header, unless it begins with `[` as in promptfoo."""
-_SENTENCE = re.compile(r"\w\S*(\s+[^\s?]+){2,}[.!…][\"'”’]?|.+[。！]|\w\S*(\s+[^\s?]+){9,}")
-"""Cells of a header that look like sentences."""
-
 _JSON = re.compile(r'".*"|\{.*\}|\[.*\]|null|NaN|true|false|-?[0-9.]+(?:[eE][+-]?[0-9]+)?', re.DOTALL)
 """A cell that looks like JSON."""
 _MARK = b"\xef\xbb\xbf"
 _UTF_16 = "is UTF-16, not UTF-8. Save it as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8"
+_NO_TABLE = "is no table. Save its table as CSV in UTF-8."
 _FOREIGN = {
-    b"\xff\xfe": _UTF_16,
-    b"\xfe\xff": _UTF_16,
-    b"PK\x03\x04": "is a zip or spreadsheet file. Unpack it, or save the sheet as CSV in UTF-8.",
+    **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), _UTF_16),
+    b"pk\x03\x04": "is a zip or spreadsheet file. Unpack it, or save the sheet as CSV in UTF-8.",
     b"\x1f\x8b": "is compressed with gzip. Unpack it first.",
-    b"{\\rtf": "is a text of Word (RTF). Save its table as CSV in UTF-8.",
-    b"\xd0\xcf\x11\xe0": "is a file of an old Excel or Word. Save its table as CSV in UTF-8.",
-    **dict.fromkeys((b"\x89PNG", b"\xff\xd8\xff"), "is a picture. Choose a file with a table."),
-    b"%PDF": "is a PDF. Import the table that it was made of, as CSV in UTF-8.",
+    **dict.fromkeys((b"{\\rtf", b"\xd0\xcf\x11\xe0", b"\x89png", b"\xff\xd8\xff", b"%pdf"), _NO_TABLE),
+    **dict.fromkeys((b"<!doctype html", b"<html"), "is a web page. Download the file itself."),
 }
+"""What is said of files with these beginnings, in small letters."""
 _IS_OPEN = re.compile(rb"[{\[]$|[^}],$")
-_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _LISTS = ("rows", "data", "records", "examples", "items", "results", "samples")
 _SEVERAL = " Write several objects one per line (JSONL), as jq -c . does."
 
@@ -64,9 +59,7 @@ class Format(StrEnum):
     JSON_LIST = "JSON list"
     NESTED_JSONL = "nested JSONL"
     PARQUET = "Parquet"
-    SEE_HTML = "SEE HTML"
-    DUCVIEW = "DUCView pyramid"
-    SEVERAL = "files of several formats"
+    DUC = "SEE HTML or DUCView"
     PUSHED = "pushed rows"
 
     @property
@@ -74,16 +67,11 @@ class Format(StrEnum):
         """The word for a numbered place in the file: line, row or item."""
         return {Format.PARQUET: "row", Format.JSON_LIST: "item", Format.PUSHED: "row"}.get(self, "line")
 
-    @property
-    def is_json(self) -> bool:
-        return self in {Format.JSONL, Format.JSON_LIST, Format.NESTED_JSONL}
 
-
-NAMED = {
-    **dict.fromkeys((".csv", ".tsv"), Format.CSV),
-    **dict.fromkeys((".json", ".jsonl", ".ndjson"), Format.JSONL),
-    **dict.fromkeys((".parquet", ".pq"), Format.PARQUET),
-}
+NAMED = dict.fromkeys((".csv", ".tsv"), Format.CSV) | dict.fromkeys(
+    (".json", ".jsonl", ".ndjson"), Format.JSONL
+)
+"""The formats of text that names tell."""
 
 
 @dataclass(slots=True)
@@ -120,18 +108,14 @@ class Table:
     records: Iterator[Record] = field(default_factory=lambda: iter(()))
     problems: Findings = field(default_factory=Findings)
     columns: tuple[str, ...] = ()
-    remarks: list[str] = field(default_factory=list)
+    warnings: Findings = field(default_factory=Findings)
     first: tuple[Record, ...] = ()
     tool: str = ""
 
     @property
-    def may_nest(self) -> bool:
-        return self.format.is_json or bool(self.tool)
-
-    @property
     def is_nested(self) -> bool:
-        """True if the file may nest and its first record has a list `systems`."""
-        return self.may_nest and bool(self.first) and isinstance(self.first[0].values.get("systems"), list)
+        """True if the first record has a list `systems`."""
+        return bool(self.first) and isinstance(self.first[0].values.get("systems"), list)
 
     @property
     def is_judged(self) -> bool:
@@ -146,24 +130,20 @@ def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
     ImportRefused for a file that cannot be read.
     """
     table = Table(recognise(path, name=name))
-    if table.format is Format.PARQUET:
-        return _parquet(path, table, name)
-    if not encoding and _is_of_one_byte(path):
+    if not encoding and table.format is not Format.PARQUET and _is_of_one_byte(path):
         encoding = "windows-1252"
         told = "The file is not UTF-8. It is read as Windows-1252; name another with `encoding`."
-        table.remarks.append(told)
-    encoding = encoding or "utf-8"
-    if table.format is not Format.CSV:
+        table.warnings.remark(told)
+    encoding = "utf-8-sig" if encoding in {"", "utf-8"} else encoding
+    if table.format in {Format.CSV, Format.PARQUET}:
+        is_csv = table.format is Format.CSV
+        table.records = _csv(path, encoding, table) if is_csv else _parquet(path, name)
+        # The first record is the header.
+        table.columns = tuple(next(table.records).values)
+    else:
         is_list = table.format is Format.JSON_LIST
         values = _listed(path, name, encoding) if is_list else _of_lines(path, table.problems, encoding)
         table.records = _objects(values, table.problems)
-        return table
-    delimiter = _delimiter(path, encoding)
-    table.records = _csv_records(path, delimiter, encoding, table)
-    header = next(table.records, None)
-    table.columns = tuple(header.values) if header else ()
-    if delimiter != ",":
-        table.remarks.append(f"Cells were separated by {_DELIMITERS[delimiter]}, not by commas.")
     return table
 
 
@@ -173,19 +153,14 @@ def recognise(path: Path, *, name: str) -> Format:
     """
     head = head_of(path, name)
     named = NAMED.get(Path(name).suffix.lower())
-    for magic, reason in _FOREIGN.items():
-        if head.startswith(magic):
-            raise unreadable(f"{name} {reason}")
     start = head.removeprefix(_MARK).lstrip()
-    if start[:20].lower().startswith((b"<!doctype html", b"<html")):
-        told = "Download the file itself; its server may want you to sign in first."
-        raise unreadable(f"{name} is a web page, not a {named or 'CSV'}. {told}")
+    for magic, reason in _FOREIGN.items():
+        if start[:20].lower().startswith(magic):
+            raise unreadable(f"{name} {reason}")
     if head.startswith(b"PAR1"):
         return Format.PARQUET
     if start.startswith(b"[") and named is not Format.CSV:
         return Format.JSON_LIST
-    if named is Format.PARQUET and not start.startswith(b"{"):
-        raise unreadable(f"{name} is named like Parquet but is not: it does not begin with PAR1.")
     # Trust a name of JSON, because the first line may be broken.
     if not start.startswith(b"{") and named is not Format.JSONL:
         return Format.CSV
@@ -230,14 +205,11 @@ def _is_of_one_byte(path: Path) -> bool:
 def _lines(path: Path, encoding: str) -> Iterator[str]:
     """Yield the lines of a file. Only a line feed ends a line. Invalid bytes become lone surrogates."""
     with path.open(encoding=encoding, errors="surrogateescape", newline="\n") as stream:
-        for number in count(1):
-            line = stream.readline(MAX_LINE_BYTES + 1)
+        for number, line in enumerate(iter(lambda: stream.readline(MAX_LINE_BYTES + 1), ""), start=1):
             if len(line) > MAX_LINE_BYTES:
                 told = f"is longer than {MAX_LINE_BYTES // 1024**2} MB, the longest line that is read."
                 raise unreadable(told, line=number)
-            if not line:
-                return
-            yield line.removeprefix("\ufeff") if number == 1 else line
+            yield line
 
 
 def _of_lines(path: Path, problems: Findings, encoding: str) -> Iterator[tuple[int, object]]:
@@ -263,10 +235,8 @@ def _listed(path: Path, name: str, encoding: str) -> Iterator[tuple[int, object]
 def _items(value: object) -> Iterable[object]:
     if not isinstance(value, dict):
         return value if isinstance(value, list) else []
-    if {"columns", "data"} <= value.keys():
-        raise unreadable("is a table of pandas, split. Save it by to_json(path, orient='records').")
     # Promptfoo nests its list of results in another `results`.
-    if isinstance(value.get("results"), dict) and "results" in value["results"]:
+    if isinstance(value.get("results"), dict):
         return _items(value["results"])
     given = {name: rows for name in _LISTS if isinstance(rows := value.get(name), list) and rows}
     lists = {name: rows for name, rows in given.items() if all(isinstance(row, dict) for row in rows)}
@@ -276,16 +246,10 @@ def _items(value: object) -> Iterable[object]:
     if lists:
         return next(iter(lists.values()))
     parts = list(value.values())
-    if not parts or not all(isinstance(part, dict) and part for part in parts):
-        return [value]
-    if all("0" in part for part in parts):
-        return [{name: column.get(row) for name, column in value.items()} for row in parts[0]]
-    # The values of an object are rows by id if enough of them have equal names and no key names a field. A single value
-    # must have at least two names of fields.
-    few = parts[:50]
-    is_alike = len(set(map(frozenset, few))) <= (len(few) + 1) // 2
-    is_rows = is_alike and (len(parts) > 1 or sum(map(is_field, parts[0])) > 1)
-    if is_rows and not any(map(is_field, value)):
+    is_of_objects = bool(parts) and all(isinstance(part, dict) and part for part in parts)
+    if {"columns", "data"} <= value.keys() or (is_of_objects and all("0" in part for part in parts)):
+        raise unreadable("is a table of pandas by column. Save it by to_json(path, orient='records').")
+    if is_of_objects:
         return [{"id": key, **part} for key, part in value.items()]
     return [value]
 
@@ -305,108 +269,74 @@ def _require_few(columns: int, *, line: int | None = None) -> None:
         raise unreadable(told, line=line)
 
 
-def _named_delimiter(line: str) -> str:
-    """Return the separator of a line such as `sep=;`, which Excel reads."""
-    named = line.strip("\r\n").removeprefix('"').removesuffix('"')
-    return named[4:] if named[:4].casefold() == "sep=" and named[4:] in _DELIMITERS else ""
-
-
-def _delimiter(path: Path, encoding: str) -> str:
-    first = next((line for line in _lines(path, encoding) if line.strip(" \r\n,;\t")), "")
-    columns = {}
-    for delimiter in _DELIMITERS:
-        with suppress(csv.Error):
-            columns[delimiter] = len(next(csv.reader([first], delimiter=delimiter), []))
-    return _named_delimiter(first) or max(columns, key=lambda each: columns[each], default=",")
-
-
-def _csv_records(path: Path, delimiter: str, encoding: str, table: Table) -> Iterator[Record]:
+def _csv(path: Path, encoding: str, table: Table) -> Iterator[Record]:
     """Yield the header as a record, then the rows."""
     # Raise the limit: by default, the module refuses cells of more than 131,072 characters.
     csv.field_size_limit(MAX_LINE_BYTES)
-    reader = csv.reader(_lines(path, encoding), delimiter=delimiter, strict=True)
-    columns: tuple[str, ...] = ()
-    header: list[str] = []
-    is_json: bool | None = None
-    short, line = Findings(), 1
+    first = next((line for line in _lines(path, encoding) if line.strip(f"\r\n {''.join(_DELIMITERS)}")), "")
+    texts = [first.replace("\r", " ")]
+    delimiter = max(_DELIMITERS, key=lambda each: len(next(csv.reader(texts, delimiter=each), [])))
+    if delimiter != ",":
+        table.warnings.remark(f"Cells were separated by {_DELIMITERS[delimiter]}, not by commas.")
+    rows = _csv_rows(path, delimiter, encoding)
+    place, header = next(rows, (1, []))
+    columns, is_json = _header(header, place), True
+    yield Record(place, dict.fromkeys(columns))
+    for place, cells in rows:
+        is_json = is_json and all(map(_JSON.fullmatch, cells))
+        if is_json and any(cell[:1] == '"' for cell in cells):
+            raise unreadable("holds JSON in every cell. Save the table as JSONL.", line=place)
+        if cells == header:
+            table.problems.add(place, "", "repeats the header. Remove the line.")
+        elif len(cells) > len(columns):
+            told = "A text that holds the separator or a line break must stand in double quotes."
+            there = f"has {len(cells)} cells, but the header has {len(columns)}."
+            table.problems.add(place, "", f"{there} {told}")
+        else:
+            if len(cells) < len(columns):
+                told = "has fewer cells than the header. The missing ones are taken as empty."
+                table.warnings.remark(told, line=place)
+            yield Record(place, dict.fromkeys(columns) | dict(zip(columns, cells, strict=False)))
+
+
+def _csv_rows(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[int, list[str]]]:
+    reader, line = csv.reader(_lines(path, encoding), delimiter=delimiter, strict=True), 1
     try:
         for cells in reader:
             place, line = line, reader.line_num + 1
-            # Skip rows without letters and digits, such as ruled lines.
-            is_named = place == 1 and _named_delimiter(delimiter.join(cells))
-            if is_named or not any(map(str.isalnum, chain(*cells))):
-                continue
-            if not columns:
-                columns, header = _header(cells, place), cells
-                yield Record(place, dict.fromkeys(columns))
-                continue
-            if cells == header:
-                table.problems.add(place, "", "repeats the header. Remove the line.")
-                continue
-            if len(cells) > len(columns):
-                told = "A text that holds the separator or a line break must stand in double quotes."
-                there = f"has {len(cells)} cells, but the header has {len(columns)}."
-                table.problems.add(place, "", f"{there} {told}")
-                continue
-            if is_json is None:
-                is_json = any(cell[:1] == '"' for cell in cells) and all(map(_JSON.fullmatch, cells))
-            if len(cells) < len(columns):
-                told = "has fewer cells than the header. The missing ones are taken as empty."
-                short.remark(told, line=place)
-            texts = map(_unquoted, cells) if is_json else cells
-            yield Record(place, dict.fromkeys(columns) | dict(zip(columns, texts, strict=False)))
+            # Skip a line such as `sep=;`, which Excel reads, and rows without letters and digits, such as ruled lines.
+            if any(map(str.isalnum, chain(*cells))) and cells[0].casefold() != "sep=":
+                yield place, cells
     except csv.Error as error:
-        raise unreadable(_broken_csv(error), line=line) from error
-    table.remarks.extend(short.texts)
-
-
-def _unquoted(cell: str) -> str:
-    if cell.startswith('"'):
-        with suppress(ValueError):
-            return str(json.loads(cell))
-    return "" if cell == "null" else cell
-
-
-def _broken_csv(error: csv.Error) -> str:
-    if "new-line character" in str(error):
-        return "holds a bare carriage return outside of quotes. Save the file with line feeds as line ends."
-    told = "Look for a quote that is not closed or not doubled in the row that begins here."
-    return f"is not CSV that can be read ({error}). {told} Commas, semicolons or tabs separate cells."
+        told = "Look for a quote that is not closed or not doubled in the row that begins here. Line feeds end lines."
+        raise unreadable(f"is not CSV that can be read ({error}). {told}", line=line) from error
 
 
 def _header(cells: list[str], line: int | None = None) -> tuple[str, ...]:
     _require_few(len(cells), line=line)
-    is_named = any(map(is_field, cells))
-    texts = [cell.strip() for cell in cells if not cell.startswith("[")]
-    if len(cells) == 1 and "|" in cells[0]:
-        told = "separates its names by “|”. Commas, semicolons and tabs are read: save the file with one of these."
-    elif len(cells) > 2 and sum(map(bool, cells)) == 1:
-        told = "is a title. Remove the lines above the names of the columns."
-    elif any(len(cell) > LONGEST_NAME or (not is_named and _SENTENCE.fullmatch(cell)) for cell in texts):
-        told = f"looks like data. Add a header line with the names of the columns, such as {','.join(FLAT_REQUIRED)}."
-    else:
-        told = ""
     # Normalise spaces, because names from spreadsheets may have line breaks and no-break spaces.
     names = [" ".join(cell.split()) for cell in cells]
-    twice = next((name for name in FLAT_REQUIRED if names.count(name) > 1), "")
+    twice = next((name for name in names if name and names.count(name) > 1), "")
     fault = text_fault("".join(names))
-    told = told or (f"the header {fault}" if fault else "")
-    if told or twice:
-        told = told or f"the header names the column {twice!r} twice. Rename one of the two."
-        raise unreadable(told, line=line, column=twice)
-    columns: dict[str, None] = {}
-    for name in names:
-        others = chain([name], (f"{name} {number}" for number in count(2)))
-        columns[next(other for other in others if other not in columns)] = None
-    return tuple(columns)
+    if any(len(name) > LONGEST_NAME for name in names if name[:1] != "["):
+        told = f"looks like data. Add a header line with the names of the columns, such as {','.join(FLAT_REQUIRED)}."
+    elif fault or twice:
+        told = f"the header {fault or f'names the column {twice!r} twice. Rename one of the two.'}"
+    else:
+        return tuple(names)
+    raise unreadable(told, line=line, column=twice)
 
 
-def _parquet(path: Path, table: Table, name: str) -> Table:
+def _parquet(path: Path, name: str) -> Iterator[Record]:
+    """Yield the header as a record, then the rows."""
     from pyarrow import ArrowException, parquet  # noqa: PLC0415 - it takes 15 MB
 
-    def records() -> Iterator[Record]:
-        row = size = 0
-        try:
+    row = size = 0
+    try:
+        with parquet.ParquetFile(path) as source:
+            names = list(_header(list(map(str, source.schema_arrow.names))))
+            _require_bounded(name, source.metadata.num_rows, 0)
+            yield Record(row, dict.fromkeys(names))
             for batch in source.iter_batches(batch_size=PARQUET_ROWS_AT_ONCE):
                 # Count while reading, because the declared numbers may be wrong.
                 size += batch.nbytes
@@ -414,21 +344,10 @@ def _parquet(path: Path, table: Table, name: str) -> Table:
                 for values in batch.rename_columns(names).to_pylist():
                     row += 1
                     yield Record(row, values)
-        except (ArrowException, OSError, ValueError, OverflowError) as error:
-            told = f"{name} is a Parquet file that cannot be read after row {row} ({error})."
-            raise unreadable(told) from error
-        finally:
-            source.close()
-
-    try:
-        source = parquet.ParquetFile(path)
-        stated = list(map(str, source.schema_arrow.names))
-    except (ArrowException, OSError, UnicodeDecodeError) as error:
-        raise unreadable(f"{name} is a Parquet file that cannot be read ({error}).") from error
-    names = list(_header(stated))
-    table.columns, table.records = tuple(names), records()
-    _require_bounded(name, source.metadata.num_rows, 0)
-    return table
+    except (ArrowException, OSError, ValueError, OverflowError) as error:
+        raise unreadable(
+            f"{name} is a Parquet file that cannot be read after row {row} ({error})."
+        ) from error
 
 
 def _require_bounded(name: str, rows: int, size: int) -> None:

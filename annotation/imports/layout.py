@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from configparser import ConfigParser
+from configparser import ConfigParser, SectionProxy
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -24,53 +24,46 @@ NESTED_OPTIONAL = ("reference_id", "target_words", "group", "language", "metadat
 SEVERAL_COLUMNS = ("document", "summary", "reference", "rating")
 """Fields that may have several columns."""
 
-Names = Mapping[str, tuple[str, ...]]
-"""Names of the columns of each field, the surest first."""
-
 _DATA = ConfigParser()
 _DATA.read_string(Path(__file__).with_name("columns.ini").read_text(encoding="utf-8"))
-FIELDS = {name.removeprefix("field "): held for name, held in _DATA.items() if name.startswith("field ")}
+
+
+def _sections(kind: str) -> dict[str, SectionProxy]:
+    return {name.removeprefix(kind): held for name, held in _DATA.items() if name.startswith(kind)}
+
+
+FIELDS = _sections("field ")
 """The `title`, `kind`, `help` and `names` of each field of a row."""
+PRESETS = _sections("preset ")
+"""The known layouts: `title`, the columns that identify one, `shown_by`, and the names of columns by field."""
+REFUSED = _sections("refused ")
+"""Layouts that are not read: a pattern of the name of a `column`, and what is `told`."""
 FLAT_FIELDS = tuple(FIELDS)
 FLAT_REQUIRED, FLAT_OPTIONAL = FLAT_FIELDS[:4], FLAT_FIELDS[4:]
-GENERAL: Names = {name: tuple(held["names"].split()) for name, held in FIELDS.items()}
+GENERAL = {name: tuple(held["names"].split()) for name, held in FIELDS.items()}
+"""Names of the columns of each field, the surest first."""
 CRITERIA = frozenset(_DATA["criteria"]["names"].split())
 """Common names of criteria."""
 ASIDE = frozenset(_DATA["aside"]["names"].split())
 """Names of columns with remarks."""
-AUTO, WIDE = "auto", "wide"
+WRAPPERS = frozenset(_DATA["wrappers"]["names"].split())
+"""Columns in which tools nest the columns of a row."""
+PIECES = tuple(_DATA["pieces"]["names"].split())
+"""Ends of names of columns whose list is a single text."""
+LIKE_REFERENCES = tuple(_DATA["like references"]["names"].split())
+"""Parts of names of references."""
+AUTO = "auto"
 
 
-@dataclass(frozen=True, slots=True)
-class Preset:
-    """A known layout: its title, columns that identify it, and the names of its columns by field."""
-
-    title: str
-    shown_by: frozenset[str]
-    names: Names
-
-
-PRESETS: Mapping[str, Preset] = {
-    section.removeprefix("preset "): Preset(
-        held["title"],
-        frozenset(held["shown_by"].split()),
-        {name: tuple(given.split()) for name, given in held.items() if name not in ("title", "shown_by")},
-    )
-    for section, held in _DATA.items()
-    if section.startswith("preset ")
-}
-"""The known layouts by name."""
+LABELS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _DATA["labels of marks"].items()}
+"""Patterns of labels that name an `error`, and that name `none`."""
+OF_MTURK = re.compile(_DATA["mturk"]["columns"])
+"""The beginning of names of columns that Mechanical Turk adds."""
 
 
 def plain(name: str) -> str:
     """Normalise the name of a column: `Doc_ID` becomes `docid`."""
     return re.sub(r"[\s_?\-]+|\[\]$", "", name).casefold()
-
-
-def is_field(name: str) -> bool:
-    """Return True if the name is usual for a field or for an object with fields."""
-    own = (*FLAT_FIELDS, *NESTED_FIELDS, "data", "item", "sample", "row", "record", "example", "fields")
-    return name in own or any(plain(name) in names for names in GENERAL.values())
 
 
 def indexed(name: str) -> tuple[str, str] | None:
@@ -124,7 +117,7 @@ def layout_of(
 ) -> Layout:
     """Parse pairs such as "summary=output" into a layout; the target is a number, "none" or empty.
 
-    The sides of a pair are swapped if only the right side is the name of a field. Raises Invalid for an unusable value.
+    Raises Invalid for an unusable value.
     """
     mapping = _mapping(pairs)
     for name, given, known in (("preset", preset, tuple(PRESETS)), ("encoding", encoding, ENCODINGS)):
@@ -141,15 +134,10 @@ def layout_of(
 def _mapping(pairs: Iterable[str]) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for pair in pairs:
-        name, equals, column = (part.strip() for part in pair.partition("="))
-        if not (name and equals and column):
-            told = f"A column of another name is given as field=column, such as summary=output, not {pair!r}."
-            raise Invalid(told, field="mapping")
-        if name not in FLAT_FIELDS and column in FLAT_FIELDS:
-            name, column = column, name
-        if name not in FLAT_FIELDS:
-            told = f"There is no field {name!r} to map. Fields are {', '.join(FLAT_FIELDS)}."
-            raise Invalid(told, field="mapping")
+        name, _, column = (part.strip() for part in pair.partition("="))
+        if name not in FLAT_FIELDS or not column:
+            told = f"A column is given as field=column, such as summary=output, not {pair!r}. Fields are"
+            raise Invalid(f"{told} {', '.join(FLAT_FIELDS)}.", field="mapping")
         before = found.get(name, ())
         if column in before or (before and name not in SEVERAL_COLUMNS):
             raise Invalid(f"The field {name} is given two columns. Give it one.", field="mapping")
@@ -222,19 +210,13 @@ def text_paths(values: Mapping[str, object]) -> Iterator[str]:
 
 
 def _inside(path: str, value: object, depth: int) -> Iterator[str]:
-    if depth > DEEPEST:
-        return
-    step, parts = "", value
-    items = value if isinstance(value, list) else []
-    if items and all(isinstance(item, dict) for item in items) and "[]" not in path:
+    if isinstance(value, str):
+        yield path
+    elif isinstance(value, dict) and depth <= DEEPEST:
+        for name, part in value.items():
+            yield from _inside(f"{path}.{name}", part, depth + 1)
+    elif isinstance(value, list) and value and "[]" not in path:
         # Use the last message of a conversation, but every item of another list.
-        step, parts = "[-1]" if {"role", "content"} <= items[-1].keys() else "[]", items[-1]
-    if isinstance(parts, dict):
-        for name, part in parts.items():
-            place = f"{path}{step}.{name}"
-            if isinstance(part, str):
-                yield place
-            else:
-                yield from _inside(place, part, depth + 1)
-    elif items and all(isinstance(item, str) for item in items):
-        yield f"{path}[]"
+        item = value[-1]
+        step = "[-1]" if isinstance(item, dict) and {"role", "content"} <= item.keys() else "[]"
+        yield from _inside(f"{path}{step}", item, depth)

@@ -19,13 +19,12 @@ from annotation.imports.layout import (
     AUTO,
     DEFAULT_SYSTEM,
     FLAT_FIELDS,
+    FLAT_OPTIONAL,
     FLAT_REQUIRED,
     GENERAL,
     NESTED_OPTIONAL,
     Layout,
     document_hash,
-    indexed,
-    last,
     pick,
     plain,
     root,
@@ -33,7 +32,6 @@ from annotation.imports.layout import (
 from annotation.imports.problems import Findings, unreadable
 from annotation.imports.ratings import ratings_in, read_ratings
 from annotation.imports.row import (
-    PERCENTS,
     Claim,
     Dataset,
     Mark,
@@ -45,7 +43,8 @@ from annotation.imports.row import (
 from annotation.imports.tools.duc import read_duc_files
 from annotation.imports.tools.flatten import ASKS_MARKS, KEPT, NO_VOTE
 
-NAMES_TOLD = 5
+Place = tuple[str | int, ...]
+"""The names and positions that lead to a value in a row."""
 ROWS_BETWEEN_STEPS = 500
 _NESTED = {
     "document_id": "doc_id",
@@ -60,21 +59,11 @@ _KNOWN = {
     "claims": ("claim_text", "weight", "unit", "reference_id", "verdicts", "raw_votes", "reasons"),
 }
 """The fields of a nested line, a system and a claim."""
-_OF_SEVERAL = {"document", "documents", "articles", "contexts", "retrievedcontexts"}
-"""Names of columns whose list is several documents."""
-_NEVER_READ = {
-    "percents": f"{PERCENTS}; they are not imported.",
-    "judge_verdicts": "A judge's verdicts are not imported: let a judge run here.",
-}
 _LAYOUTS = (
     "If none does, write one row per summary, with columns `document_id`, `document`, `reference`, `system` and "
     "`summary`, or the nested layout, with `doc_id`, `source_text`, `reference_text` and `systems`, a list of objects "
     "with `system` and `summary_text`."
 )
-_LAST = re.compile(r"[\W_]*([0-9]+|(?<=[\W_a-z])[A-Z]|(?<=[\W_])[a-z])$")
-"""The letter or number at the end of a name such as `system_a`, `model 2` or `modelB`."""
-_OF_ALL = {"document_id", "system", "rater", "rating"}
-"""In JSON, fields that are read only if one of the first rows has them."""
 
 
 @dataclass(slots=True)
@@ -119,13 +108,14 @@ def read_files(
     """
     layout = layout or Layout()
     if table := look_at_files(files, layout.encoding):
-        reading = FileReading(table.format, problems=table.problems)
+        reading = FileReading(table.format, problems=table.problems, warnings=table.warnings)
         return _FileReader(files[0].name, layout, table, progress or Progress(), reading).read()
     if layout.is_of_rows:
         told = "names its own systems and target lengths; choices of columns apply to files of rows."
         raise unreadable(told, file=files[0].name)
-    problems, warnings = Findings(), Findings()
-    return FileReading(*read_duc_files(files, problems, warnings), problems, warnings)
+    reading = FileReading(Format.DUC)
+    reading.dataset = read_duc_files(files, reading.problems, reading.warnings)
+    return reading
 
 
 def read_dataset(path: Path, **choices: Any) -> FileReading:
@@ -137,9 +127,9 @@ def read_dataset(path: Path, **choices: Any) -> FileReading:
 class RowReader:
     """Turns records into typed rows, and reports problems with the names that the file uses.
 
-    `columns` has the columns of each field of flat rows; `systems` has the system of each column of summaries if there
-    are several. `given` has values of fields without a column, and `target` is the target length of flat rows that have
-    none. Pushed rows may have a reference without a summary. `unread` collects the names of fields that are not read.
+    `columns` has the columns of each field of flat rows; several columns of summaries are one system each. `given` has
+    values of fields without a column, and `target` is the target length of flat rows that have none. Pushed rows may
+    have a reference without a summary. `unread` collects the names of fields that are not read.
     """
 
     problems: Findings
@@ -150,7 +140,10 @@ class RowReader:
     is_pushed: bool = False
     is_nested: bool = False
     unread: dict[str, None] = field(default_factory=dict)
-    systems: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def _is_wide(self) -> bool:
+        return len(self.columns.get("summary", ())) > 1
 
     def rows(self, record: Record) -> Iterator[Row]:
         """Yield the valid rows of a record: at most one, or one for each column of summaries."""
@@ -168,8 +161,8 @@ class RowReader:
         values: dict[str, Any] = dict(self.given)
         values |= {name: value for name, value in found.items() if value is not None}
         summary = {name: values.pop(name) for name in ("system", "summary") if name in values}
-        if self.systems:
-            summary["system"] = self.systems[column]
+        if self._is_wide:
+            summary["system"] = column
             if "summary" not in summary:
                 self.warnings.remark(f"There is no summary by {summary['system']!r}.", line=record.line)
                 return None
@@ -179,11 +172,8 @@ class RowReader:
             return None
         if not (row.documents or row.references or self.is_pushed) and "document" in self.columns:
             self._note(record, ("document",), "")
-        if not row.references and (row.reference_author or row.reference_ids[0]):
-            told = "is empty although the row names a reference. Repeat the reference's text in each of its rows."
-            self._note(record, ("reference",), told)
-        elif is_bare and not row.references:
-            told = "is empty. A row holds a system with its summary, a reference, or both."
+        if not row.references and (row.reference_author or row.reference_ids[0] or is_bare):
+            told = "is empty, and the row needs it. Repeat the reference's text in each of its rows."
             self._note(record, ("reference",), told)
         if "document_id" not in self.columns:
             texts = row.documents or [one.text for one in row.references] or [row.systems[0].summary]
@@ -198,23 +188,23 @@ class RowReader:
         columns = (column,) if name == "summary" else self.columns[name]
         found = [pick(record.values, each) for each in columns]
         if len(columns) > 1:
-            found = [each for each in found if name == "reference" or each not in (None, "")]
-            return found if name == "reference" or _are_several(columns) else _joined(found)
+            return [each for each in found if name == "reference" or each not in (None, "")]
         [column], [value] = columns, found
         is_object = isinstance(value, dict) or (isinstance(value, str) and value.lstrip()[:1] == "{")
         if name == "metadata" and column != name and not is_object:
             return {column: value} if value else None
-        # If summaries are lists of sentences, so is the document.
-        lists = {"summary": (column,), "document": self.columns.get("summary", ())}.get(name, ())
-        is_sentences = any("[]" in each for each in lists) and plain(root(column)) not in _OF_SEVERAL
-        return _joined(value) if column.endswith("[]") or is_sentences else value
+        is_sentences = column.endswith("[]") or (name == "summary" and "[]" in column)
+        if is_sentences and isinstance(value, list) and all(isinstance(each, str) for each in value):
+            return " ".join(value)
+        return value
 
     def _take_answers(self, record: Record, summary: Summary, rater: str) -> None:
         columns = self.columns.get("rating", ())
         of_columns = (each for name in columns for each in ratings_in(name, pick(record.values, name), rater))
         summary.given, left = read_ratings((*record.said.ratings, *of_columns))
-        if summary.given and self.systems:
-            told = f"rates a row that holds {len(self.systems)} summaries. Write one row per summary, with columns"
+        if summary.given and self._is_wide:
+            count = len(self.columns["summary"])
+            told = f"rates a row that holds {count} summaries. Write one row per summary, with columns"
             told = f"{told} `system` and `summary`."
             raise unreadable(told, line=record.line, column=summary.given[0].criterion)
         summary.marks = list(self._marks(record, summary.summary))
@@ -229,7 +219,8 @@ class RowReader:
     def _marks(self, record: Record, summary: str) -> Iterator[Mark]:
         for mark in record.said.marks:
             words = mark.words or (mark.text or summary)[mark.start : mark.end]
-            places = [] if mark.text not in ("", summary) else _places(words, summary)
+            is_here = words and mark.text in ("", summary)
+            places = [found.span() for found in re.finditer(re.escape(words), summary)] if is_here else []
             if not mark.reason:
                 yield mark
             elif places:
@@ -266,13 +257,11 @@ class RowReader:
 
     def column(self, place: Sequence[str | int]) -> str:
         """Return the file's name for a place in a row, such as `systems[2].summary_text`."""
-        if not self.is_nested:
-            name = next(part for part in reversed(place) if isinstance(part, str))
-            return next(iter(self.columns.get(name, (name,))), name)
-        parts = [
-            f"[{each + 1}]" if isinstance(each, int) else f".{_NESTED.get(each, each)}" for each in place
-        ]
-        return "".join(parts).removeprefix(".")
+        if self.is_nested:
+            parts = (f"[{one + 1}]" if isinstance(one, int) else f".{_NESTED.get(one, one)}" for one in place)
+            return "".join(parts).removeprefix(".")
+        name = next(part for part in reversed(place) if isinstance(part, str))
+        return (*self.columns.get(name, ()), name)[0]
 
     def _checked(self, record: Record, values: Mapping[str, Any]) -> Row | None:
         try:
@@ -290,72 +279,45 @@ class RowReader:
         if not reason and column in record.values:
             reason = "has no value."
         elif not reason:
-            there = printable(", ".join(map(str, list(record.values)[:20])) or "none")
             own = column.rpartition(".")[2] if self.is_nested else place[-1]
             pair = "" if self.is_nested else f"{own}=COLUMN"
+            there = printable(", ".join(map(str, list(record.values)[:20])) or "none")
             told = f"If it has another name, say which field is `{own}`."
             reason = f"is missing. Fields that are there: {there}. {told}"
         self.problems.add(record.line, column, reason, pair=pair)
 
 
-def _places(words: str, text: str) -> list[tuple[int, int]]:
-    pattern = r"\s+".join(map(re.escape, words.split()))
-    return [found.span(1) for found in re.finditer(f"(?=({pattern}))", text)] if pattern else []
-
-
-def _are_several(columns: Sequence[str]) -> bool:
-    is_numbered = all(indexed(column) and column == root(column) for column in columns)
-    return is_numbered or plain(root(columns[0])) in _OF_SEVERAL
-
-
-def _joined(value: Any) -> Any:
-    is_texts = isinstance(value, list) and all(isinstance(each, str) for each in value)
-    return " ".join(value) if is_texts else value
-
-
-def _systems_of(columns: Sequence[str], keys: Iterable[str]) -> dict[str, str]:
-    """Shared parts are dropped: `outputs.alder.text` and `outputs.birch.text` become `alder` and `birch`."""
-    if len(columns) < 2:
-        return {}
-    names = list(columns)
-    if len({root(name) for name in names}) == 1 and {*names}.isdisjoint(keys):
-        names = [name.removeprefix(f"{root(name)}.") for name in names]
-        if all("." in name for name in names) and len({name.rpartition(".")[2] for name in names}) == 1:
-            names = [name.rpartition(".")[0] for name in names]
-    first = re.match(r"[^\W_]+[\s_-]", names[0])
-    if first and plain(first[0]) in GENERAL["summary"] and all(name.startswith(first[0]) for name in names):
-        names = [name.removeprefix(first[0]) for name in names]
-    return dict(zip(columns, names if len({*names}) == len(columns) else columns, strict=True))
-
-
-def _nested_faults(row: Row) -> Iterator[tuple[Sequence[str | int], str]]:
+def _nested_faults(row: Row) -> Iterator[tuple[Place, str]]:
     names = Counter(summary.system for summary in row.systems)
+    ids = {one.id for one in row.references}
     if not names:
         yield ("systems",), "must be a list of objects with at least one in it."
     if not (row.documents or row.references):
         yield ("document",), ""
     yield from ((("systems",), f"names {name!r} twice.") for name, times in names.items() if times > 1)
-    owners: list[tuple[tuple[str | int, ...], set[str], list[Claim]]]
-    owners = [(("systems", at, "claims"), {one.system}, one.claims) for at, one in enumerate(row.systems)]
-    ids = {one.id for one in row.references}
-    for path, known, claims in [(("claims",), set(names), row.claims), *owners]:
-        said: dict[tuple[str, str], str] = {}
-        for number, claim in enumerate(claims):
-            place = (*path, number)
-            for system in sorted(claim.systems - known):
-                yield place, f"names the system {system!r}, which has no summary in this line."
-            claim.systems &= known
-            for system, verdict in claim.verdicts.items():
-                if said.setdefault((claim.text, system), verdict) != verdict:
-                    told = f"repeats an earlier claim with another verdict on {system!r}. Remove one."
-                    yield (*place, "claim_text"), told
-            if len(path) == 1 and claim.reference_id and claim.reference_id not in ids:
-                there = _listed(sorted(ids - {""})) or "no reference with an id"
-                told = f"is {printable(claim.reference_id)!r}, which is no reference of the line. It has {there}."
-                yield (*place, "reference_id"), told
+    yield from _claim_faults(("claims",), row.claims, {*names})
+    for number, summary in enumerate(row.systems):
+        yield from _claim_faults(("systems", number, "claims"), summary.claims, {summary.system})
+    for number, claim in enumerate(row.claims):
+        if claim.reference_id and claim.reference_id not in ids:
+            there = _listed(sorted(ids - {""})) or "no reference with an id"
+            told = f"is {printable(claim.reference_id)!r}, which is no reference of the line. It has {there}."
+            yield ("claims", number, "reference_id"), told
     if len(ids) > 1 and not all(claim.reference_id for claim in row.claims):
         told = "do not name their reference, and the line has several. Give each claim a `reference_id`: one of the"
         yield ("claims",), f"{told} line's, or the position of the reference from 1."
+
+
+def _claim_faults(path: Place, claims: Sequence[Claim], systems: set[str]) -> Iterator[tuple[Place, str]]:
+    said: dict[tuple[str, str], str] = {}
+    for number, claim in enumerate(claims):
+        for system in sorted(claim.systems - systems):
+            yield (*path, number), f"names the system {system!r}, which has no summary in this line."
+        claim.systems &= systems
+        for system, verdict in claim.verdicts.items():
+            if said.setdefault((claim.text, system), verdict) != verdict:
+                told = f"repeats an earlier claim with another verdict on {system!r}. Remove one."
+                yield (*path, number, "claim_text"), told
 
 
 @dataclass(slots=True)
@@ -372,35 +334,24 @@ class _FileReader:
     def read(self) -> FileReading:
         table, dataset, problems = self.table, self.reading.dataset, self.reading.problems
         problems.word = self.reading.warnings.word = table.format.place
-        first = table.first[0].values if table.first else {}
-        is_nested = table.may_nest and "systems" in first
+        is_nested = table.is_nested
         reader = RowReader(problems, self.reading.warnings, {}, is_nested=is_nested)
         if not is_nested:
-            reader = self._settle() if table.first or not table.may_nest else reader
-        elif "summary" in first:
-            told = "holds both `systems` (nested) and `summary` (flat). A line is one document with a list of systems"
-            raise unreadable(f"{told}, or one summary.", line=table.first[0].line)
+            reader = self._settle() if table.columns else reader
         elif self.layout.is_of_rows:
             raise unreadable(f"{self.name} is nested. Leave out columns, preset, system and target.")
         else:
             self.reading.format = Format.NESTED_JSONL
         read = {*chain(*reader.columns.values())}
         read |= {*map(root, read), *(KEPT if table.tool else ())}
-        # An empty field of a tool's record does not count as unread.
-        empty: tuple[object, ...] = ("", None, []) if table.tool else ()
         for record in table.records:
             self.progress.rows_read += 1
             if self.progress.rows_read % ROWS_BETWEEN_STEPS == 0:
                 self.progress.step()
-            if table.may_nest and ("systems" in record.values) is not is_nested:
-                here, there = ("flat", "nested") if is_nested else ("nested", "flat")
-                told = f"is {here}, but the first one is {there}. Split the file into one of each."
-                problems.add(record.line, "", told)
-                continue
             if not is_nested:
                 # Ignore the index column of pandas, which has no name.
                 unread = (name for name in record.values if name and name not in read)
-                reader.unread.update((name, None) for name in unread if record.values[name] not in empty)
+                reader.unread.update((name, None) for name in unread)
             for row in reader.rows(record):
                 for name, reason in dataset.add(row, is_nested=is_nested):
                     pair = "system=COLUMN" if not name and "system" in reader.given else ""
@@ -409,8 +360,9 @@ class _FileReader:
             raise unreadable(f"{self.name} holds no rows. It needs one for each summary.")
         if is_nested:
             dataset.settle_claims()
-        self._tell_contents(bool(reader.unread), is_nested=is_nested)
-        self._tell_unread(reader.unread)
+        self._tell_contents(is_nested=is_nested)
+        if names := _quoted(reader.unread):
+            self._remark(f"Not read: {_some(names, ', ', 20)}.")
         return self.reading
 
     def _settle(self) -> RowReader:
@@ -421,136 +373,93 @@ class _FileReader:
                 raise unreadable(f"{told} there: {self._there()}.", column=column, pair=f"{name}=COLUMN")
         found = guess(table, preset=asked.preset or AUTO, given=asked.mapping)
         self._refuse_named_systems(found.layout.of("summary"))
-        if not asked.is_whole:
-            has_all = all(any(map(self._has, asked.of(name))) for name in FLAT_REQUIRED)
-            is_doubted = bool(table.first and found.objections) and (bool(asked.preset) or has_all)
-            if is_doubted and not {"document", "summary"} <= asked.mapping.keys():
-                self._refuse_doubt([], found)
-            if asked.preset or found.is_own or (found.is_sure and not has_all):
-                self._take(found)
+        are_texts_named = {"document", "summary"} <= asked.mapping.keys()
+        is_doubted = bool(found.objections) and not (asked.is_whole or are_texts_named)
+        if not asked.is_whole and not is_doubted and (asked.preset or found.is_sure):
+            self._take(found)
         layout = self.layout
         there = {name: tuple(filter(self._has, layout.of(name))) for name in FLAT_FIELDS}
-        missing = [name for name in FLAT_REQUIRED if not there[name] and not self._may_lack(name, found)]
-        if missing:
+        is_judged = self.table.is_judged or bool(there["reference"] or there["rating"])
+        # If a column may be a field, propose the column and do not accept the file without it.
+        needed = {"summary"} if asked.is_whole else {"summary", *found.layout.mapping}
+        needed |= set() if is_judged else {"document"}
+        needed -= {"system"} if layout.system or len(there["summary"]) > 1 else set()
+        missing = [name for name in FLAT_REQUIRED if name in needed and not there[name]]
+        if missing or is_doubted:
             self._refuse_doubt(missing, found)
-        # In JSON, a field may first appear in a later row.
-        late = {*FLAT_FIELDS} - _OF_ALL if table.format.is_json and not layout.is_whole else ()
-        all_of = {name: there[name] or (layout.of(name) if name in late else ()) for name in FLAT_FIELDS}
-        used = {name: columns for name, columns in all_of.items() if columns}
-        self._refuse_ambiguous(used, asked.mapping)
+        used = {name: columns for name, columns in there.items() if columns}
+        if {"reference", "references"} <= {*table.columns} and "reference" not in asked.mapping:
+            told = "there are both `reference` and `references`. Say which of the two is `reference`."
+            raise unreadable(told, pair="reference=references")
         self._tell_made(used)
         given: dict[str, object] = {} if "document_id" in used else {"document_id": "made of the texts below"}
         if "system" not in used:
             given["system"] = layout.system or DEFAULT_SYSTEM
-        self.reading.lacks_target = layout.target is None and not there["target_words"]
-        systems, warnings = _systems_of(used.get("summary", ()), self._keys()), self.reading.warnings
-        return RowReader(self.reading.problems, warnings, used, given, layout.target, systems=systems)
+        self.reading.lacks_target = layout.target is None and "target_words" not in used
+        # An optional field may first appear in a later row.
+        late = () if asked.is_whole else {*FLAT_OPTIONAL} - {*table.columns, "rating", "rater"}
+        columns = {name: (name,) for name in late} | used
+        return RowReader(self.reading.problems, self.reading.warnings, columns, given, layout.target)
 
     def _take(self, found: Guess) -> None:
-        asked, pairs = self.layout, found.layout.pairs()
-        system = asked.system or found.layout.system
-        self.layout = replace(asked, mapping=found.layout.mapping, system=system, is_whole=not found.is_own)
-        if not found.is_own or any(not pair.startswith("rating=") for pair in pairs):
-            columns = ((name, column) for name in FLAT_FIELDS for column in self.layout.of(name))
-            read = [f"{name}={printable(column)}" for name, column in columns if self._has(column)]
+        mapping = found.layout.mapping
+        self.layout = replace(self.layout, mapping=mapping, is_whole=True)
+        if not found.is_own:
+            read = [f"{name}={printable(each)}" for name in FLAT_FIELDS for each in mapping.get(name, ())]
             title = f" as {found.title}" if found.title else ""
             self._remark(f"Columns are read{title}: {', '.join(read)}.")
         for note in found.notes:
             self._remark(note)
 
     def _refuse_doubt(self, missing: Sequence[str], found: Guess) -> NoReturn:
-        pairs, layout, told = found.layout.pairs(), self.layout, []
-        wanted = [next(iter(layout.mapping.get(name, (name,)))) for name in missing]
+        pairs, title, told = found.layout.pairs(), f" {found.title}:" if found.title else "", []
         if missing:
-            told = [f"there is no column {_listed(wanted)}. Columns that are there: {self._there()}."]
-        known = {name for name in missing if name in found.layout.mapping}
-        is_like = not missing or (bool(known) and not layout.is_whole)
-        if is_like:
-            title = f" {found.title}:" if found.title else ""
-            told += [f"They look like{title} {printable(' '.join(pairs))}.", *found.notes, *found.objections]
-        if missing:
-            told.append(f"If one has another name, say which column is {' and '.join(_quoted(missing))}.")
-        else:
-            told.append("Say which column is which.")
-        if "summary" in {*missing} - known:
+            told.append(f"there is no column {_listed(missing)}. Columns that are there: {self._there()}.")
+        if pairs:
+            told.append(f"They look like{title} {printable(' '.join(pairs))}.")
+        told += [*found.notes, *found.objections]
+        named = f"If one has another name, say which column is {' and '.join(_quoted(missing))}."
+        told.append(named if missing else "Say which column is which.")
+        if "summary" in missing and "summary" not in found.layout.mapping:
             told.append(_LAYOUTS)
         for name in ("document", "summary"):
-            pairs += [f"{name}={column}" for column in found.layout.of(name)]
-            pairs += [f"{name}=COLUMN"] if name in {*missing} - known else []
+            unknown = ("COLUMN",) if name in missing else ()
+            pairs += [f"{name}={column}" for column in found.layout.mapping.get(name, unknown)]
         raise unreadable(
             " ".join(told),
             line=1 if missing and self.table.format is Format.CSV else None,
-            column=wanted[0] if missing else "",
-            pair="\n".join(dict.fromkeys(pairs) if is_like else (f"{name}=COLUMN" for name in missing)),
+            column=missing[0] if missing else "",
+            pair="\n".join(dict.fromkeys(pairs)),
         )
 
     def _refuse_named_systems(self, summaries: Sequence[str]) -> None:
         for column in self.table.columns if len(summaries) > 1 else ():
-            name = _LAST.sub("", column)
-            named = {str(record.values.get(column) or "") for record in self.table.first}
-            are_names = len(named) > 1 and all(len(each.split()) < 4 for each in named)
-            if are_names and name != column and plain(name) in GENERAL["system"]:
-                told = f"names another system in another row, and a row holds {len(summaries)} summaries. Write one row"
+            # A name such as `system_a`, `model 2` or `modelB`.
+            if plain(column)[:-1] in GENERAL["system"]:
+                told = f"names a system, and a row holds {len(summaries)} summaries, each of one system. Write one row"
                 raise unreadable(f"{told} per summary, with columns `system` and `summary`.", column=column)
-
-    def _refuse_ambiguous(self, used: Mapping[str, tuple[str, ...]], asked: Mapping[str, object]) -> None:
-        if {"reference", "references"} <= {*self.table.columns} and "reference" not in asked:
-            told = "there are both `reference` and `references`. Say which of the two is `reference`."
-            raise unreadable(told, pair="reference=references")
-        for column in used.get("summary", ()):
-            if {column, root(column)} & {*used.get("document", ())}:
-                told = f"the column {column!r} is read as both the document and the summary. Name a path for each."
-                raise unreadable(told, column=column, pair="document=COLUMN")
-        read = {*chain(*used.values())}
-        read |= {*map(root, read)}
-        for column in self.table.columns:
-            if last(column).rstrip("s") == "claim" and not {column, root(column)} & read:
-                told = "is not read: only the nested layout, one line a document, holds claims. Remove the column."
-                raise unreadable(f"`{printable(column)}` {told}", column=column)
 
     def _has(self, column: str) -> bool:
         # Ignore the index column of pandas, which has no name.
         return bool(column) and (column in self.table.columns or root(column) in self.table.columns)
 
-    def _keys(self) -> set[str]:
-        # Paths into objects are listed among the columns, too.
-        return {name for record in self.table.first for name in record.values} or {*self.table.columns}
-
     def _there(self) -> str:
-        keys = self._keys()
-        return ", ".join(printable(each) for each in self.table.columns if each in keys)
-
-    def _may_lack(self, name: str, found: Guess) -> bool:
-        layout = self.layout
-        if name == "system" and (layout.system or len(layout.of("summary")) > 1):
-            return True
-        others = (*layout.of("reference"), *layout.of("rating"))
-        is_judged = self.table.is_judged or any(map(self._has, others))
-        if name == "summary" or name in layout.mapping or (name == "document" and not is_judged):
-            return False
-        # If a column may be the field, propose the column and do not accept the file without it.
-        return layout.is_whole or name not in found.layout.mapping
+        return ", ".join(map(printable, self.table.columns))
 
     def _tell_made(self, columns: Mapping[str, tuple[str, ...]]) -> None:
         if "document_id" not in columns:
             of = next((name for name in ("document", "reference") if name in columns), "summary")
             self._remark(f"`document_id` is made from a hash of the {of}: equal texts are one set.")
-        if len(texts := columns.get("document", ())) > 1:
-            told = "several documents of a set" if _are_several(texts) else "pieces of one document"
-            self._remark(f"These columns are {told}: {_listed(texts)}.")
         if rated := columns.get("rating"):
             whose = f", the raters from `{printable(columns['rater'][0])}`" if "rater" in columns else ""
             self._remark(f"People's ratings are read from {_listed(rated)}{whose}.")
-        if len(summaries := columns.get("summary", ())) > 1:
-            told = f"Each of these columns is one system: {_listed(summaries)}."
-            self._remark(f"{told} Ratings of them need one row per summary.")
-        elif "system" not in columns:
+        if "system" not in columns and len(columns.get("summary", ())) < 2:
             named = printable(self.layout.system or DEFAULT_SYSTEM)
             self._remark(f"No column names a system: every summary is by “{named}”.")
             told = f"No column names the system, so both are by “{named}”. Name the column, or remove one."
             self.reading.dataset.key_advice = told
 
-    def _tell_contents(self, has_unread: bool, *, is_nested: bool) -> None:
+    def _tell_contents(self, *, is_nested: bool) -> None:
         dataset, sets = self.reading.dataset, self.reading.dataset.sets
         if marked := dataset.take_marks(are_asked=self.table.tool in ASKS_MARKS):
             told = "They count as unsupported, the other units of annotated summaries as supported."
@@ -561,37 +470,20 @@ class _FileReader:
         if without:
             told = there.format(len(sets), "document")
             self._remark(f"{without:,} {told} their alignment is blank.")
-        if bare == len(sets) and not is_nested and without < len(sets):
-            told = "No row has a `reference`, so summaries are compared with their documents."
-            self._remark(f"{told} If another column holds it, say which column is `reference`.")
-        elif 0 < bare < len(sets):
+        if bare and without < len(sets) and not (is_nested and bare == len(sets)):
             told = there.format(len(sets), "reference")
-            self._remark(f"{bare:,} {told} their summaries are compared with documents; means mix both.")
+            told = f"{bare:,} {told} their summaries are compared with documents."
+            self._remark(f"{told} If another column holds references, say which column is `reference`.")
         if repeated := [f"{line} repeats {earlier}" for line, earlier in dataset.repeated.items()]:
-            which = "Duplicate rows"
-            which = "Rows that differ at most in columns that are not read" if has_unread else which
-            told = " If these hold ratings, map `rating` and `rater`, or name columns `criterion`, `score` and `rater`."
-            lines = f"{self.table.format.place} {_some(repeated, '; ')}.{told if has_unread else ''}"
-            self._remark(f"{which} are read once: {lines}")
+            told = "If these hold ratings, map `rating` and `rater`, or name columns `criterion`, `score` and `rater`."
+            lines = f"{self.table.format.place} {_some(repeated, '; ')}."
+            self._remark(f"Duplicate rows are read once: {lines} {told}")
         names = ({name for name, _ in one.summaries} for one in sets.values())
         times = Counter(chain.from_iterable(map(sorted, names)))
         lacking = [f"{printable(n)} ({len(sets) - some:,})" for n, some in times.items() if some < len(sets)]
         if lacking:
             told = f"Some systems lack summaries of some of the {len(sets):,} document sets"
             self._remark(f"{told}: {_some(lacking, ', ')}.")
-
-    def _tell_unread(self, unread: Iterable[str]) -> None:
-        for remark in self.table.remarks:
-            self._remark(remark)
-        unexplained = []
-        for name in unread:
-            own = name.rpartition(".")[2]
-            if reason := _NEVER_READ.get("percents" if "percent" in last(name) else own):
-                self._remark(f"Not read: `{printable(own)}`. {reason}")
-            else:
-                unexplained.append(name)
-        if unexplained:
-            self._remark(f"Not read: {_some(_quoted(unexplained), ', ', 20)}.")
 
 
 def _quoted(columns: Iterable[str]) -> list[str]:
@@ -602,6 +494,6 @@ def _listed(columns: Iterable[str]) -> str:
     return ", ".join(_quoted(columns))
 
 
-def _some(names: Sequence[str], between: str, most: int = NAMES_TOLD) -> str:
+def _some(names: Sequence[str], between: str, most: int = 5) -> str:
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return f"{between.join(names[:most])}{more}"

@@ -12,10 +12,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from annotation.core.text_faults import printable
-from annotation.imports.containers import NAMED, Format, NamedFile, as_text, head_of
+from annotation.imports.containers import NAMED, NamedFile, as_text, head_of
 from annotation.imports.problems import Findings, ImportRefused, unreadable
 from annotation.imports.row import Dataset, Row, faults
-from annotation.imports.tools.ducview import ducview_root, read_ducview
+from annotation.imports.tools.ducview import is_ducview, read_ducview
 from annotation.imports.tools.names import duc_name
 
 MAX_FILE_BYTES = 2 * 1024 * 1024
@@ -23,74 +23,53 @@ PYRAMID_ID = "pyramid"
 """The reference_id of the text of a pyramid."""
 _Pyramids = dict[str, tuple[PurePosixPath, str, dict[str, tuple[str, int]]]]
 """The file, text and content units of the pyramid of each set."""
-_ROOTS = {".pyr": "pyramid", ".pan": "peerAnnotation"}
-_NIST = re.compile(r"(?m)^\S+[ \t]+[MP][ \t]+\S+[ \t]+\d+(?:[ \t]+\S+){6}")
-"""A line of a result table of NIST."""
-
 _HTML = re.compile(r"\s*<(html|!doctype html|a name|head|body)", re.IGNORECASE)
 # These expressions must take linear time.
 _HIDDEN = re.compile(
     r"<!--.*?(?:-->|\Z)|<(head|script|style)\b.*?(?:</\1\s{0,9}>|(?=<body\b|<a\b)|\Z)", re.I | re.DOTALL
 )
-_UNIT = re.compile(r"<a\b[^<>]{0,500}?\bid\s{0,9}=\s{0,9}[\"']?\d{1,9}\b[^<>]{0,500}>", re.IGNORECASE)
-_UNIT_END = re.compile(r"</?(?:a|body|html)\b", re.IGNORECASE)
+_UNIT = re.compile(
+    r"<a\b[^<>]{0,500}?\bid\s{0,9}=\s{0,9}[\"']?\d{1,9}\b[^<>]{0,500}>(.*?)(?=</?(?:a|body|html)\b|\Z)",
+    re.I | re.DOTALL,
+)
 _TAG = re.compile(r"</?[a-zA-Z!][^<>]{0,500}>")
 
 
-def format_of(file: NamedFile) -> Format | None:
-    """Recognise a SEE HTML or DUCView file by its first characters and its name; None for other files.
-
-    Raises ImportRefused for an empty file and for a DUCView name with other content, among others.
-    """
+def is_of_duc(file: NamedFile) -> bool:
+    """Return True for a SEE HTML or DUCView file. Raises ImportRefused for a file that cannot be read or is empty."""
     head = as_text(head_of(file.path, file.name))[0]
     suffix = PurePosixPath(file.name).suffix.lower()
-    root, named = ducview_root(head), _ROOTS.get(suffix)
-    if named and root != named:
-        told = f"is named like DUCView's {named} and is none. Give it the ending of what it is."
-        raise unreadable(told, file=file.name)
-    if root or suffix in NAMED:
-        return Format.DUCVIEW if root else None
-    if suffix in {".html", ".htm"} or _HTML.match(head):
-        return Format.SEE_HTML
-    if _NIST.search(head):
-        told = "is a NIST result table. Its figures belong to assessors without an account here, so they cannot be"
-        raise unreadable(f"{told} imported.", file=file.name)
-    return None
+    is_html = suffix in {".html", ".htm"} or bool(_HTML.match(head))
+    return is_ducview(head) or (is_html and suffix not in NAMED)
 
 
-def read_duc_files(
-    files: Sequence[NamedFile], problems: Findings, warnings: Findings
-) -> tuple[Format, Dataset]:
-    """Read files together. Return their format, `SEVERAL` if they have different ones, and their document sets.
-
-    Problems and warnings are added to the arguments.
-    """
-    found, dataset = set(), Dataset()
-    pyramids: _Pyramids = {}
+def read_duc_files(files: Sequence[NamedFile], problems: Findings, warnings: Findings) -> Dataset:
+    """Read files together. Problems and warnings are added to the arguments."""
+    dataset, pyramids = Dataset(), _Pyramids()
     for file in files:
-        form = format_of(file)
-        if form is None:
-            warnings.remark(f"{printable(file.name)} is not read: it is of none of these formats.")
-            continue
-        found.add(form)
         try:
-            if file.path.stat().st_size > MAX_FILE_BYTES:
-                raise unreadable(f"is larger than {MAX_FILE_BYTES // 1024**2} MB; no file of this kind is.")
-            content, is_utf8 = as_text(file.path.read_bytes())
-            if not is_utf8:
-                warnings.remark(f"{printable(file.name)} is not UTF-8: read as Windows-1252.")
-            path = PurePosixPath(file.name)
-            is_see = form is Format.SEE_HTML
-            row = _see_row(path, content) if is_see else _pyramid_row(path, content, pyramids)
+            row = _row_of(file, pyramids, warnings)
         except ImportRefused as refusal:
             problems.add(refusal.problems[0].line, "", refusal.problems[0].reason, file=file.name)
             continue
-        for _, reason in dataset.add(row, is_nested=form is Format.DUCVIEW, place=file.name):
+        for _, reason in dataset.add(row, is_nested=bool(row.claims), place=file.name):
             problems.add(None, "", reason, file=file.name)
     for one in dataset.sets.values():
         pairs = ((*key, name) for key in one.summaries for name, of in one.references.items() if key[1] in of)
         one.pairs = {pair: None for pair in pairs if pair[2] != PYRAMID_ID or pair in one.pairs}
-    return (next(iter(found)) if len(found) == 1 else Format.SEVERAL), dataset
+    return dataset
+
+
+def _row_of(file: NamedFile, pyramids: _Pyramids, warnings: Findings) -> Row:
+    if not is_of_duc(file):
+        raise unreadable("is no SEE HTML or DUCView file.")
+    if file.path.stat().st_size > MAX_FILE_BYTES:
+        raise unreadable(f"is larger than {MAX_FILE_BYTES // 1024**2} MB; no file of this kind is.")
+    content, is_utf8 = as_text(file.path.read_bytes())
+    if not is_utf8:
+        warnings.remark(f"{printable(file.name)} is not UTF-8: read as Windows-1252.")
+    path = PurePosixPath(file.name)
+    return _pyramid_row(path, content, pyramids) if is_ducview(content) else _see_row(path, content)
 
 
 def _see_row(path: PurePosixPath, content: str) -> Row:
@@ -100,18 +79,19 @@ def _see_row(path: PurePosixPath, content: str) -> Row:
     units, who = read_see(content), name.summariser
     ends = accumulate(len(unit) + 1 for unit in units)
     stretches = tuple((end - 1 - len(unit), end - 1) for unit, end in zip(units, ends, strict=True))
-    values: dict[str, Any] = {"document_id": name.document_id, "target_words": name.target}
-    values["group"] = name.set_name if name.document else ""
     # The folder decides; otherwise the summariser's name: people write models, systems write peers.
     folders = [folder.lower() for folder in reversed(path.parts[:-1])]
     roles = ["model" in folder for folder in folders if "model" in folder or "peer" in folder]
-    if not next(iter(roles), who.isalpha()):
-        return _row(**values, systems=[{"system": who, "summary": " ".join(units), "units": stretches}])
-    if not units:
+    is_model, text = next(iter(roles), who.isalpha()), " ".join(units)
+    if is_model and not units:
         raise unreadable("is a model summary without units. It cannot be compared with.")
     author = who if who.isalpha() else ""
-    row = _row(**values, reference=" ".join(units), reference_id=who, reference_author=author)
-    row.references = [row.references[0]._replace(units=stretches)]
+    held: dict[str, Any] = {"reference": text, "reference_id": who, "reference_author": author}
+    if not is_model:
+        held = {"systems": [{"system": who, "summary": text, "units": stretches}]}
+    group = name.set_name if name.document else ""
+    row = _row(document_id=name.document_id, target_words=name.target, group=group, **held)
+    row.references = [one._replace(units=stretches) for one in row.references]
     return row
 
 
@@ -156,9 +136,8 @@ def read_see(content: str) -> tuple[str, ...]:
     found = content.splitlines()
     if _TAG.search(content):
         seen = _HIDDEN.sub(" ", content)
-        before, *after = _UNIT.split(seen)
-        found = [_text(_UNIT_END.split(unit, maxsplit=1)[0]) for unit in after]
-        if not found and _text(before).strip():
+        found = list(map(_text, _UNIT.findall(seen)))
+        if not found and _text(seen).strip():
             told = 'holds text and no numbered unit such as <a name="1">[1]</a> <a href="#1" id=1>text</a>,'
             raise unreadable(f"{told} so it is not SEE HTML.")
     return tuple(filter(None, (" ".join(unit.split()) for unit in found)))

@@ -4,49 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain, groupby, zip_longest
+from itertools import chain, groupby, product
 from typing import Any, NamedTuple
 
 from annotation.core.text_faults import text_fault
 from annotation.imports.containers import Record, Said, Table
-from annotation.imports.layout import CRITERIA, GENERAL, document_hash, plain
+from annotation.imports.layout import (
+    CRITERIA,
+    GENERAL,
+    LABELS,
+    OF_MTURK,
+    REFUSED,
+    WRAPPERS,
+    document_hash,
+    plain,
+)
 from annotation.imports.problems import unreadable
-from annotation.imports.row import RATER, RATER_NAMES, Mark, NotJson, listed, load_json, opened, untagged
+from annotation.imports.row import RATER, RATER_NAMES, Mark, listed, load_json, opened, untagged
 
 Values = Mapping[str, Any]
 Rows = dict[str, Any] | list[dict[str, Any]]
 """A row, or a list of rows. People's answers belong to the first."""
 
-_ERROR = re.compile(
-    r"wrong|error|halluc|unsupp|not.?supp|incorrect|false|contradict|trinsic|unfaithful|inconsisten|fabricat|invent|"
-    r"mistake|untrue|(un|non.?)factual|unverif",
-    re.IGNORECASE,
-)
-_NO_ERROR = re.compile(
-    r"no[\s_-]|not an?\b|(supported|entailed|correct|ok|good|true|faithful|factual|accurate|consistent)$",
-    re.IGNORECASE,
-)
-_PROMPT = re.compile(r"\[([^\[\]]+)\]\s+\S")
-_GRADE = re.compile(r"\[(PASS|FAIL|ERROR)\](?: \([\d.]+\))?\s*")
-_GRADED = re.compile(r"\n+(?:Pass|Fail|Error) Reason:.*\Z", re.DOTALL)
-_ASIDE = re.compile(r"comment|note|reason|why|explan|feedback", re.IGNORECASE)
-_OF_MTURK = re.compile(
-    r"HIT|Title$|Description$|Keywords$|Reward$|Creation|Max|Requester|Assignment|Auto|Expiration$|"
-    r"NumberOf|Lifetime|WorkerId$|Accept|Submit|Approv|Reject|WorkTime|Last\d"
-)
-"""Names of columns that Mechanical Turk adds."""
 _CHOSEN = {"true": True, "on": True, "false": False}
 _CRITERION, _VALUE = ("criterion", "dimension", "aspect"), ("score", "rating", "value")
-_USERS = ".responses.users"
-"""The end of the name of a column of Argilla."""
 _PERSON = {"email", "username", "id", *RATER_NAMES}
 _NOTHING = {"", "null", "none", "na", "n/a", "nan"}
-KEPT = {"annotations", "completions", "predictions"}
+KEPT = {"annotations", "predictions"}
 """Fields of Label Studio that do not count as unread."""
 ASKS_MARKS = {"XSum hallucinations", "annotated spans"}
 """Titles of tools whose raters are always asked for marks; a rater without a mark found no error."""
 NO_VOTE = "Its rater gives no vote on this summary."
-LEFT_OUT = "They are marked as rejected or ignored, or have no output."
 
 
 class Tool(NamedTuple):
@@ -65,14 +53,26 @@ class Tool(NamedTuple):
 def laid_flat(table: Table) -> tuple[str, Iterator[Record]]:
     """Return the title of the tool that wrote the file, and its records as rows.
 
-    If the tool is unknown, the title is empty and the records are unchanged.
+    If the tool is unknown, the title is empty, and columns that only wrap those of a row are unwrapped.
     """
     first = next(table.records, None)
     if first is None:
         return "", iter(())
+    for one, name in product(REFUSED.values(), first.values):
+        if re.fullmatch(one["column"], name, re.DOTALL) and "systems" not in first.values:
+            raise unreadable(" ".join(one["told"].split()))
     records = chain([first], table.records)
     tool = next((tool for tool in TOOLS if tool.shows(first.values)), None)
-    return (tool.title, _flat(tool, records, table)) if tool else ("", records)
+    return (tool.title, _flat(tool, records, table)) if tool else ("", map(_unwrapped, records))
+
+
+def _unwrapped(record: Record) -> Record:
+    values = {name: opened(value) for name, value in record.values.items() if name in WRAPPERS}
+    inner = {name: value for name, value in values.items() if isinstance(value, dict)}
+    parts = [_rest(record.values, *inner), *inner.values()]
+    merged = {name: value for part in parts for name, value in part.items()}
+    is_clear = len(merged) == sum(map(len, parts))
+    return Record(record.line, merged) if inner and is_clear else record
 
 
 def _flat(tool: Tool, records: Iterator[Record], table: Table) -> Iterator[Record]:
@@ -82,26 +82,14 @@ def _flat(tool: Tool, records: Iterator[Record], table: Table) -> Iterator[Recor
         line, values = together[0].line, [one.values for one in together]
         try:
             rows = listed(tool.rows(values if tool.key else values[0], said))
-            _check(said)
-        except (AttributeError, KeyError, TypeError, ValueError, IndexError):
+        except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError):
             told = f"is not laid out as {tool.title} writes it. Remove or correct it; where a cell holds a list, save"
             table.problems.add(line, "", f"{told} the table as JSON.")
             continue
         left_out += not rows
         yield from (Record(line, row, Said() if place else said) for place, row in enumerate(rows))
     if left_out:
-        table.remarks.append(f"Records left out: {left_out:,}. {LEFT_OUT}")
-
-
-def _check(said: Said) -> None:
-    """Raise TypeError for a name or sentence that is no usable text, and for an offset that is no number from 0."""
-    texts = [name for criterion, rater, _ in said.ratings for name in (criterion, rater)]
-    texts += [text for sentence, _, reason in said.claims for text in (sentence, reason)]
-    texts += [text for mark in said.marks for text in (mark.rater, *mark[3:6])]
-    places = [place for mark in said.marks for place in mark[1:3]]
-    are_texts = all(type(text) is str and not text_fault(text) for text in texts)
-    if not are_texts or not all(type(at) is int and at >= 0 for at in places):
-        raise TypeError
+        table.warnings.remark(f"Records left out: {left_out:,}. They are marked as rejected or ignored.")
 
 
 def _rest(values: Values, *consumed: str) -> dict[str, Any]:
@@ -116,22 +104,31 @@ def _mark(said: Said, rater: str, spans: Iterable[Any] | None, whole: str = "") 
         start, end = (span[key] if key in span else span[f"{key}_offset"] for key in ("start", "end"))
         given = next((span[key] for key in span if "label" in key), span.get("type"))
         labels = list(map(str, given if isinstance(given, list) else [given]))
-        if any(_ERROR.search(label) and not _NO_ERROR.match(label) for label in labels):
-            said.marks.append(Mark(rater, start, end, span.get("text", ""), ", ".join(labels), whole))
+        if any(LABELS["error"].search(label) and not LABELS["none"].match(label) for label in labels):
+            words, reason = str(span.get("text", "")), ", ".join(labels)
+            if text_fault(f"{words} {reason}"):
+                raise ValueError
+            said.marks.append(Mark(rater, int(start), int(end), words, reason, whole))
         else:
             named = " and ".join(f"`{label}`" for label in labels)
-            is_known = all(map(_NO_ERROR.match, labels))
+            is_known = all(map(LABELS["none"].match, labels))
             told = f"A mark labelled {named} is not read: no label names an error."
             said.remarks.append(told if is_known else f"{told} {NO_VOTE}")
             said.marks.append(Mark(rater, is_left_out=not is_known))
 
 
 def _person(given: Any, place: int = 0) -> str:
-    """Without a name, the person is named by `place`; the name is "" if `place` is 0."""
+    """Without a name, the person is named by `place`; the name is "" if `place` is 0.
+
+    Raises ValueError for a name that cannot be stored.
+    """
     if isinstance(given, dict):
         named = (given[name] for name in given if plain(name) in _PERSON and given[name] is not None)
         given = next(named, None)
-    return str(given) if given is not None else RATER.format(place) if place else ""
+    name = str(given) if given is not None else RATER.format(place) if place else ""
+    if text_fault(name):
+        raise ValueError
+    return name
 
 
 def _only(chosen: Any) -> object:
@@ -158,34 +155,20 @@ def _result(said: Said, rater: str, name: str, value: Values, whole: str = "") -
 
 def _label_studio(values: Values, said: Said) -> Rows:
     data = values["data"]
-    for place, annotation in enumerate(values.get("annotations") or values.get("completions") or (), start=1):
+    for place, annotation in enumerate(values["annotations"] or (), start=1):
         if annotation.get("was_cancelled"):
             continue
         rater = _person(annotation.get("completed_by"), place)
         said.marks.append(Mark(rater))
         for one in annotation["result"]:
             whole = str(data.get(one.get("to_name", ""), ""))
-            _result(said, rater, one.get("from_name", ""), one["value"], whole)
+            _result(said, rater, str(one.get("from_name", "")), one["value"], whole)
     # Drop the id, which identifies a task; a document may have several tasks.
     return {**_rest(values, "data", "id", *data), **data}
 
 
-def _label_studio_min(values: Values, said: Said) -> Rows:
-    rater, row = str(values["annotator"]), _rest(values, "id")
-    said.marks.append(Mark(rater))
-    for name, value in {name: opened(value) for name, value in row.items()}.items():
-        is_answer = "choices" in value if isinstance(value, dict) else isinstance(value, list)
-        answers = listed(value) if is_answer else []
-        if answers and all(isinstance(one, dict) for one in answers):
-            for one in answers:
-                _result(said, rater, name, one)
-            del row[name]
-    return row
-
-
 def _doccano(values: Values, said: Said) -> Rows:
-    given = values.get("label", values.get("labels", values.get("entities")))
-    row = _rest(values, "id", "label", "labels", "entities")
+    given, row = values["label"], _rest(values, "id", "label")
     if given and all(isinstance(one, str) for one in given):
         # A text with spaces is a summary that a person wrote; a single word is a class.
         return {**row, "summary" if any(" " in one for one in given) else "label": _only(given)}
@@ -200,12 +183,7 @@ def _spans(values: Values, said: Said) -> Rows:
 
 
 def _argilla(values: Values, said: Said) -> Rows:
-    responses = values["responses"]
-    pairs = (
-        [(name, one) for name, given in dict(responses).items() for one in given]
-        if isinstance(responses, dict)
-        else [(name, one | given) for one in responses for name, given in (one.get("values") or {}).items()]
-    )
+    pairs = ((name, one) for name, given in values["responses"].items() for one in given)
     for name, answer in pairs:
         if answer.get("status") not in {None, "submitted"}:
             continue
@@ -217,99 +195,46 @@ def _argilla(values: Values, said: Said) -> Rows:
     return {**(values.get("metadata") or {}), **values["fields"]}
 
 
-def _argilla_columns(values: Values, said: Said) -> Rows:
-    row, responses = _rest(values, "id", "_server_id", "status"), {}
-    for name in [name.removesuffix(_USERS) for name in values if name.endswith(_USERS)]:
-        held: list[Any] = [
-            opened(values.get(f"{name}.responses{of}")) or [] for of in ("", ".users", ".status")
-        ]
-        if not all(isinstance(cell, list) for cell in held):
-            raise TypeError
-        answered, users, states = held
-        whole = zip_longest(zip(users, answered, strict=True), states)
-        responses[name] = [{"user_id": one[0], "value": one[1], "status": state} for one, state in whole]
-        own = f"{name}.responses", f"{name}.suggestion"
-        row = {column: value for column, value in row.items() if not column.startswith(own)}
-    return _argilla({"fields": row, "responses": responses}, said)
-
-
 def _prodigy(values: Values, said: Said) -> Rows:
-    answer, spans = values.get("answer", "accept"), values.get("spans")
-    if answer == "ignore":
+    answer, spans, label = values.get("answer", "accept"), values.get("spans"), values.get("label")
+    if answer == "ignore" or (answer == "reject" and (spans or not label)):
         return []
     rater = _person(values.get("_annotator_id") or values.get("_session_id"))
-    if values.get("label") and spans is None:
-        said.ratings.append((str(values["label"]), rater, answer == "accept"))
-    elif answer != "accept":
-        said.remarks += [f"`spans` is not read: the answer is `{answer}`."] if spans else []
-    else:
-        said.ratings += [("choice", rater, _only(values["accept"]))] if values.get("accept") else []
-        if spans is not None:
-            _mark(said, rater, spans, values["text"])
+    if spans is not None:
+        _mark(said, rater, spans, values["text"])
+    elif label:
+        said.ratings.append((str(label), rater, answer == "accept"))
+    if values.get("accept"):
+        said.ratings.append(("choice", rater, _only(values["accept"])))
     row = _rest(values, "spans", "tokens", "options", "accept", "answer", "meta", "label")
     row = {name: value for name, value in row.items() if not name.startswith("_")}
     return _with_summary({**(values.get("meta") or {}), **row})
 
 
-def _promptfoo(values: Values, said: Said) -> Rows:
-    def label(of: Any, *names: str) -> object:
-        return next((of[name] for name in names if of.get(name)), None) if isinstance(of, dict) else of
-
-    output = (values.get("response") or {}).get("output")
-    if output is None:
-        return []
-    prompt = label(values.get("prompt"), "label", "raw")
-    row = {"system": label(values["provider"], "label", "id"), "summary": output, **values["vars"]}
-    rest = _rest(values, "id", "vars", "provider", "response", "prompt")
-    return {**rest, **({"prompt": prompt} if prompt else {}), **row}
-
-
-def _promptfoo_table(values: Values, said: Said) -> Rows:
-    prompts = {column: found[1] for column in values if (found := _PROMPT.match(column))}
-    providers, rows = list(prompts.values()), []
-    for column, provider in prompts.items():
-        cell = str(values[column] or "")
-        if grade := _GRADE.match(cell):
-            cell = _GRADED.sub("", cell[grade.end() :]).rstrip()
-        if not grade or grade[1] != "ERROR":
-            system = provider if providers.count(provider) == 1 else column[:200]
-            rows.append({**_rest(values, *prompts), "system": system, "summary": cell})
-    return rows
-
-
 def _mturk(values: Values, said: Said) -> Rows:
     if values.get("AssignmentStatus") == "Rejected" or str(values.get("Reject") or "").strip():
         return []
-    row: dict[str, Any] = {}
+    row = {name: value for name, value in values.items() if value and not OF_MTURK.match(name)}
     answers: dict[str, Any] = {}
     for name, value in values.items():
         kind, _, rest = name.partition(".")
         question, _, choice = rest.rpartition(".")
-        if kind == "Input":
-            row[rest] = value
-        elif name == "Answer.taskAnswers":
-            try:
-                answers |= listed(load_json(str(value)))[0]
-            except NotJson:
-                said.remarks.append(f"`{name}` is not read: it is no JSON.")
-        elif kind == "Answer" and question and (is_on := _CHOSEN.get(str(value).strip().lower())) is not None:
+        is_on = _CHOSEN.get(str(value).strip().lower())
+        if name == "Answer.taskAnswers":
+            answers |= listed(load_json(str(value)))[0]
+        elif kind == "Answer" and question and is_on is not None:
             # A form may write a column per choice.
             answers.setdefault(question, {})[choice] = is_on
         elif kind == "Answer":
             answers[rest] = value
-        elif value and not _OF_MTURK.match(name):
-            row[name] = value
     for name, given in answers.items():
         value = given
         if isinstance(given, dict) and all(isinstance(is_on, bool) for is_on in given.values()):
             ticked = [choice for choice, is_on in given.items() if is_on]
             # A single checkbox means yes or no.
             value = bool(ticked) if len(given) == 1 else next(iter(ticked), None)
-        if _ASIDE.search(name):
-            said.remarks.append(f"`Answer.{name}` is not read.")
-        elif str(value).strip().lower() not in _NOTHING:
-            said.ratings.append((name, str(values["WorkerId"]), value))
-    return row
+        said.ratings.append((name, str(values["WorkerId"]), value))
+    return {name.removeprefix("Input."): value for name, value in row.items()}
 
 
 def _qags(values: Values, said: Said) -> Rows:
@@ -362,7 +287,7 @@ def _xsum_marks(values: Values, said: Said) -> Rows:
     given = (str(values.get(f"hallucinated_span_{side}")) for side in ("start", "end"))
     start, end = (int(cell) if cell.isdecimal() else 0 for cell in given)
     span = {"start": start, "end": end or len(words), "text": words, "label": f"{kind} hallucination"}
-    _mark(said, str(values["worker_id"]), [span] if kind.lower() not in _NOTHING else [])
+    _mark(said, _person(values["worker_id"]), [span] if kind.lower() not in _NOTHING else [])
     own = ("worker_id", *(name for name in values if name.startswith("hallucinat")))
     return _rest(values, *own) | {"summary": summary}
 
@@ -390,33 +315,11 @@ def _rose(values: Values, said: Said) -> Rows:
 
 
 def _realsumm(values: Values, said: Said) -> Rows:
-    return _rest(values, "source", "src", "doc_id", "id", "ref_summ", "system_summaries") | {
-        "doc_id": values.get("doc_id", values.get("id")),
-        "source_text": values.get("source", values.get("src")),
-        "reference_text": values["ref_summ"],
-        "systems": [
-            {"system": name, "summary_text": untagged(one["system_summary"]), **_rest(one, "system_summary")}
-            for name, one in values["system_summaries"].items()
-        ],
-    }
-
-
-def _machine_summaries(values: Values, said: Said) -> Rows:
-    texts, row = values["machine_summaries"], _rest(values, "machine_summaries", "human_summaries")
-    lists = {name: row.pop(name) for name in values if isinstance(row.get(name), list)}
-    fit = {name for name, held in lists.items() if len(held) == len(texts) and not any(map(_is_held, held))}
-    said.remarks += [f"`{n}` is not read: it has no number for each summary." for n in lists if n not in fit]
-    row["references"] = values.get("human_summaries")
+    row = _rest(values, "ref_summ", "system_summaries") | {"reference": values["ref_summ"]}
     return [
-        {**row, **{name: lists[name][place] for name in lists if name in fit}}
-        | {"system": f"system {place + 1}", "summary": text}
-        for place, text in enumerate(texts)
+        row | _rest(one, "system_summary") | {"system": name, "summary": untagged(one["system_summary"])}
+        for name, one in values["system_summaries"].items()
     ]
-
-
-def _is_held(value: object) -> bool:
-    """Return True unless the value is a number or missing."""
-    return not isinstance(value, int | float | None)
 
 
 def _columns_of_rating(values: Values) -> list[str]:
@@ -436,11 +339,6 @@ def _rating_rows(values: Values, said: Said) -> Rows:
     return _rest(values, what, how, who)
 
 
-def _summhay(values: Values, said: Said) -> Rows:
-    told = "Files of SummHay are not read. Convert them to nested JSONL, one line per subtopic, as docs/columns.md says"
-    raise unreadable(f"{told} under “People's answers”.")
-
-
 def _has(*names: str, **kinds: Any) -> Callable[[Values], bool]:
     """Make a test that a record has these fields, and that the fields in `kinds` have these types."""
     return lambda values: (
@@ -458,38 +356,19 @@ def _are(name: str, *inner: str) -> Callable[[Values], bool]:
     )
 
 
-def _is_finesure(values: Values) -> bool:
-    given = values.get("raw_annotations")
-    raters = given.values() if isinstance(given, dict) and "sentences" in values else ()
-    return any(isinstance(one, dict) and "factuality_types" in one for one in raters)
-
-
-def _is_doccano(values: Values) -> bool:
-    given = values.get("label", values.get("labels", values.get("entities")))
-    return "id" in values and isinstance(values.get("text"), str) and isinstance(given, list)
-
-
 TOOLS = (
     Tool("Label Studio", _has(data=dict, annotations=list), _label_studio),
-    Tool("Label Studio", _has(data=dict, completions=list), _label_studio),
-    Tool("Label Studio", _has("annotation_id", "annotator", "lead_time"), _label_studio_min),
     Tool("Argilla", _has(fields=dict, responses=list | dict), _argilla),
-    Tool("Argilla", lambda values: any(name.endswith(_USERS) for name in values), _argilla_columns),
     Tool("Prodigy", _has("_task_hash"), _prodigy),
-    Tool("Promptfoo", _has("vars", "provider", "response"), _promptfoo),
-    Tool("Promptfoo", lambda values: any(map(_PROMPT.match, values)), _promptfoo_table),
     Tool("Mechanical Turk", _has("HITId", "WorkerId"), _mturk),
-    Tool("doccano", _is_doccano, _doccano),
+    Tool("doccano", _has("id", text=str, label=list), _doccano),
     Tool("annotated spans", _are("annotations", "spans"), _spans),
     Tool("QAGS", _are("summary_sentences", "responses"), _qags),
     Tool("FRANK", _has("summary_sentences", "summary_sentences_annotations"), _frank),
-    Tool("FineSurE", _is_finesure, _finesure),
+    Tool("FineSurE", _has("sentences", raw_annotations=dict), _finesure),
     Tool("TofuEval", _has("doc_id", "model_name", "summ_sent"), _tofueval, ("doc_id", "topic", "model_name")),
     Tool("XSum hallucinations", _has("summary", "hallucination_type", "worker_id"), _xsum_marks),
     Tool("RoSE", _has("source", "reference", "reference_acus", "system_outputs", "annotations"), _rose),
     Tool("REALSumm", _has("ref_summ", "system_summaries"), _realsumm),
-    Tool("SummEval", _has(machine_summaries=list), _machine_summaries),
     Tool("a row for each rating", _are_rating_rows, _rating_rows),
-    Tool("SummHay", _has("subtopics", "documents"), _summhay),
-    Tool("SummHay", _has("reference_insights", "summary"), _summhay),
 )

@@ -52,7 +52,9 @@ def test_a_refusal_says_what_helps_in_the_words_of_this_door(world: World, clien
 def test_columns_of_other_names_are_mapped(world: World, client_of: ApiDoor) -> None:
     table = "document_id,document,reference,system,my output\nd1,A text.,,alder,Two.\n"
     refused = inline(client_of("mona"), {"a.csv": table}).json()["error"]
-    assert refused["message"].endswith('Name the columns in `mapping`: ["summary=COLUMN"].')
+    assert refused["message"].endswith(
+        'Name the columns in `mapping`: ["document=document", "summary=COLUMN"].'
+    )
     report = inline(client_of("mona"), {"a.csv": table}, mapping=["summary=my output"]).json()["report"]
     assert report["counts"]["summaries"]["created"] == 1
 

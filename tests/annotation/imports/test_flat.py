@@ -147,7 +147,10 @@ def test_a_row_that_repeats_another_is_read_once(tmp_path: Path) -> None:
     reading = read_dataset(jsonl(tmp_path, row(), row(system="birch"), row(), row()))
     assert reading.problems.count == 0
     assert [len(one.summaries) for one in reading.dataset.sets.values()] == [2]
-    assert reading.warnings.texts == ["Duplicate rows are read once: line 3 repeats 1; 4 repeats 1."]
+    assert reading.warnings.texts == [
+        "Duplicate rows are read once: line 3 repeats 1; 4 repeats 1. If these hold ratings, map `rating` and "
+        "`rater`, or name columns `criterion`, `score` and `rater`."
+    ]
 
 
 @pytest.mark.parametrize("changes", [{}, {"reference_id": "B"}])
@@ -187,7 +190,12 @@ def test_a_file_with_reference_and_references_is_refused_unless_one_is_named(tmp
 
 
 @pytest.mark.parametrize(
-    ("lacking", "said"), [(0, []), (1, ["1 of 2 document sets have no reference here."]), (2, [])]
+    ("lacking", "said"),
+    [
+        (0, []),
+        (1, ["1 of 2 document sets have no reference here."]),
+        (2, ["2 of 2 document sets have no reference here."]),
+    ],
 )
 def test_a_file_with_references_for_some_sets_says_so(tmp_path: Path, lacking: int, said: list[str]) -> None:
     rows = [row(document_id=name) for name in ("a", "b")]

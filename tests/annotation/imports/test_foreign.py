@@ -68,12 +68,6 @@ LAYOUTS = [
     Layout(
         "langfuse_items.csv", "langfuse.com/docs, export from UI", ("summary=expectedOutput",), 4, 4, 0, 1
     ),
-    Layout(
-        "langfuse_items_json.csv",
-        "github.com/langfuse/langfuse, transformStreamToCsv before stringifyForCsv",
-        ("summary=expectedOutput",),
-        *(4, 4, 0, 1),
-    ),
     Layout("langfuse_traces.jsonl", "langfuse.com/docs, export from UI", (), 4, 4, 4, 1),
     Layout("langsmith.csv", "docs.langchain.com/langsmith, ExperimentResults.to_pandas", (), 4, 4, 4, 1),
     Layout(
@@ -83,7 +77,6 @@ LAYOUTS = [
         "openai_evals.jsonl", "github.com/openai/evals, docs/build-eval.md", ("summary=ideal",), 4, 4, 0, 1
     ),
     Layout("openai_items.jsonl", "developers.openai.com, evals: item and sample", (), 4, 4, 4, 1),
-    Layout("promptfoo.csv", "github.com/promptfoo/promptfoo, evalTableUtils", (), 4, 8, 0, 2),
     Layout("ragas.jsonl", "docs.ragas.io, SingleTurnSample", (), 4, 4, 4, 1),
     # Tools for annotation
     Layout(
@@ -92,7 +85,6 @@ LAYOUTS = [
         ("summary=annotations[0].result[0].value.text[0]",),
         *(4, 4, 0, 1),
     ),
-    Layout("label_studio_min.csv", "labelstud.io/guide/export, CSV", (), 4, 4, 0, 1),
     Layout("argilla.json", "docs.argilla.io, import_export: Record.to_dict", (), 4, 4, 0, 1),
     # Tables made by hand, with pandas or with Excel
     Layout("wide.csv", "a column per system", (), 4, 8, 4, 2),
@@ -100,7 +92,6 @@ LAYOUTS = [
     Layout("long.csv", "CNN/DailyMail with outputs", (), 4, 8, 4, 2),
     Layout("quoted.csv", "line breaks and quotes in cells", ("system=author",), 4, 4, 0, 2),
     Layout("pandas_index.csv", "pandas.pydata.org, DataFrame.to_csv with its index", (), 4, 4, 4, 1),
-    Layout("pandas_columns.json", "pandas.pydata.org, DataFrame.to_json", (), 4, 4, 4, 1),
     Layout("excel_utf8.csv", "Excel, CSV UTF-8 in a German locale", (), 3, 3, 3, 1, sets=3),
     Layout("excel_cp1252.csv", "Excel, CSV in a German locale", (), 3, 3, 3, 1, sets=3),
     Layout(
@@ -110,7 +101,11 @@ LAYOUTS = [
 
 REFUSED = [
     # Each entry has a file, the fault in the message, and the remedy in the message.
-    ("word.rtf", "word.rtf is a text of Word", "Save"),
+    ("word.rtf", "word.rtf is no table", "Save its table as CSV in UTF-8."),
+    ("langfuse_items_json.csv", "line 2: holds JSON in every cell", "Save the table as JSONL."),
+    ("promptfoo.csv", "the header names the column 'Status' twice", "Rename one of the two."),
+    ("label_studio_min.csv", "Tables of Label Studio are not read", "Export the project as JSON"),
+    ("pandas_columns.json", "is a table of pandas by column", "to_json(path, orient='records')"),
     ("book.xlsx", "book.xlsx is a zip or spreadsheet file", "save the sheet as CSV in UTF-8"),
     ("cnn_dailymail.csv", "there is no column `summary`", "say which column is `summary`"),
 ]

@@ -58,14 +58,13 @@ def test_empty_file_is_refused(tmp_path: Path, name: str, content: bytes) -> Non
     ("name", "content", "fragment"),
     [
         ("a.csv", b"PAR1....", "is a Parquet file that cannot be read"),
-        ("a.parquet", b"a,b\n1,2\n", "does not begin with PAR1"),
         ("a.json", b'[{"document_id": 1}', "is not JSON"),
         ("a.csv", b'[{"document_id": 1}]', "there is no column"),
         ("a.csv", "a,b\n".encode("utf-16"), "is UTF-16"),
         ("a.csv", b"PK\x03\x04rest", "save the sheet as CSV"),
-        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1", "old Excel"),
-        ("a.pdf", b"%PDF-1.7\n", "is a PDF"),
-        ("a.png", b"\x89PNG\r\n\x1a\n", "is a picture"),
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1", "is no table. Save its table as CSV"),
+        ("a.pdf", b"%PDF-1.7\n", "is no table"),
+        ("a.png", b"\x89PNG\r\n\x1a\n", "is no table"),
         ("a.jsonl", gzip.compress(b"{}", mtime=0), "Unpack it first"),
     ],
 )
@@ -77,6 +76,6 @@ def test_folder_is_refused(tmp_path: Path) -> None:
     assert "cannot be opened" in refusal_of(tmp_path)
 
 
-def test_line_that_is_flat_and_nested_is_refused(tmp_path: Path) -> None:
-    path = jsonl(tmp_path, {**nested(), **row()})
-    assert "holds both `systems` (nested) and `summary` (flat)" in refusal_of(path)
+def test_flat_fields_in_a_nested_line_are_named(tmp_path: Path) -> None:
+    told = read_dataset(jsonl(tmp_path, {**nested(), **row()})).warnings.texts
+    assert "Not read: `document_id`, `document`, `reference`, `summary`, `system`." in told

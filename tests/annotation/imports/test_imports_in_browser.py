@@ -57,12 +57,12 @@ def test_an_odd_csv_of_fifty_rows_makes_fifty_sets(world: World, desk: Desk, tmp
     assert violations(page, PHONE) == []
     page.get_by_label("highlights contains").focus()
     page.keyboard.press("Home")
-    page.get_by_text("No row has a reference,").wait_for()
+    page.get_by_text("50 of 50 document sets have no reference here.").wait_for()
     page.get_by_text("The file has no references: compare with the documents").wait_for()
     assert violations(page, PHONE) == []
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "highlights contains"
     page.get_by_label("highlights contains").select_option("Reference summary")
-    page.get_by_text("No row has a reference,").wait_for(state="detached")
+    page.get_by_text("50 of 50 document sets have no reference here.").wait_for(state="detached")
     page.get_by_label("Target length in words, because no column has it").fill("5")
     page.get_by_role("button", name="Import", exact=True).click()
     page.get_by_role("heading", name="Imported").wait_for()

@@ -77,31 +77,31 @@ def test_without_documents_an_id_that_changes_within_a_reference_names_no_set(tm
 
 
 def test_the_surest_of_several_columns_is_taken_and_the_others_told(tmp_path: Path) -> None:
-    path = raw(tmp_path, "article,highlights,output,response\nA text.,A.,One.,Two.\n", "a.csv")
+    path = raw(
+        tmp_path,
+        "article,highlights,output,response\nA text of some more words.,A.,One of three words.,Two of three words.\n",
+        "a.csv",
+    )
     found = guess(look_at(NamedFile("a.csv", path)))
     assert found.layout.mapping["summary"] == ("output",)
-    assert found.notes == ("`output` is read as the summary; `response` could be it, too.",)
+    assert found.objections == ("`response` is not read, and it may hold the summaries or references.",)
 
 
 @pytest.mark.parametrize(
-    ("header", "reference"),
+    ("header", "named"),
     [
         ("article_text,editor_summary,model,generated", "editor_summary"),
-        ("article,house_summary,gold_text,output", "gold_text"),
-        ("article,human_feedback,output", None),
-        ("article,headline,output", None),
-        ("article,human_a,human_b", None),
+        ("article,house_summary,gold_text,output", "house_summary"),
+        ("article,human_feedback,output", ""),
+        ("article,headline,output", ""),
     ],
 )
-def test_a_text_named_like_a_reference_is_one_beside_the_summary(
-    tmp_path: Path, header: str, reference: str | None
-) -> None:
+def test_an_unread_text_named_like_a_reference_is_a_doubt(tmp_path: Path, header: str, named: str) -> None:
     columns = header.split(",")
     texts = ["alder" if column == "model" else f"The trams of {column} stopped." for column in columns]
     found = guess(look_at(NamedFile("a.csv", raw(tmp_path, f"{header}\n{','.join(texts)}\n", "a.csv"))))
-    assert next(iter(found.layout.mapping.get("reference", ())), None) == reference
-    told = [note for note in found.notes if note.startswith(f"`{reference}` is read as the reference")]
-    assert len(told) == (reference is not None)
+    told = f"`{named}` is not read, and it may hold the summaries or references."
+    assert (told in found.objections) == bool(named)
 
 
 @pytest.mark.parametrize(
@@ -115,10 +115,12 @@ def test_german_and_french_names_are_known(tmp_path: Path, header: str) -> None:
     assert found.is_sure
 
 
-def test_a_summary_beside_columns_of_systems_is_the_reference(tmp_path: Path) -> None:
+def test_a_summary_beside_columns_of_systems_is_a_doubt(tmp_path: Path) -> None:
     texts = ["It rained in the town all day long.", *(f"It rained all day in {town}." for town in "abc")]
     path = raw(tmp_path, f"document,summary,lead,sprout\n{','.join(texts)}\n", "a.csv")
-    [one] = read_dataset(path, layout=layout_of(preset="auto")).dataset.sets.values()
+    assert "`lead` is not read, and it may hold" in refusal_of(path, layout=layout_of(preset="auto"))
+    typed = layout_of(["document=document", "reference=summary", "summary=lead", "summary=sprout"])
+    [one] = read_dataset(path, layout=typed).dataset.sets.values()
     assert (len(one.references), {system for system, _ in one.summaries}) == (1, {"lead", "sprout"})
 
 
@@ -127,7 +129,10 @@ def test_columns_named_like_references_are_no_systems(tmp_path: Path) -> None:
     text = f"article,alder,reference_a,birch,referentie_b\n{','.join(texts)}\n"
     found = guess(look_at(NamedFile("a.csv", raw(tmp_path, text, "a.csv"))))
     assert found.layout.mapping["summary"] == ("alder", "birch")
-    assert found.layout.mapping["reference"] == ("reference_a", "referentie_b")
+    assert found.objections == tuple(
+        f"`{name}` is not read, and it may hold the summaries or references."
+        for name in ("reference_a", "referentie_b")
+    )
     assert not found.is_sure
 
 

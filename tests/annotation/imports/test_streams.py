@@ -93,7 +93,7 @@ def test_broken_quotes_end_the_reading_at_their_row(tmp_path: Path, quote: str) 
 
 def test_old_line_ends_are_told_from_broken_quotes(tmp_path: Path) -> None:
     content = (HEADER + f"d1,{DOCUMENT},,alder,Two.,10\n").replace("\n", "\r")
-    assert "bare carriage return" in refusal_of(raw(tmp_path, content, "a.csv"))
+    assert "Line feeds end lines." in refusal_of(raw(tmp_path, content, "a.csv"))
 
 
 def test_column_named_twice_is_refused(tmp_path: Path) -> None:
@@ -101,17 +101,17 @@ def test_column_named_twice_is_refused(tmp_path: Path) -> None:
     assert "names the column 'system' twice" in refusal_of(raw(tmp_path, content, "a.csv"))
 
 
-def test_cells_are_json_only_where_all_are(tmp_path: Path) -> None:
+def test_a_row_of_json_is_refused_and_a_row_of_quotes_is_read(tmp_path: Path) -> None:
     cells = [*(f'"""{text}"""' for text in ("d1", DOCUMENT, "alder", "Two.")), "NaN", "1e-05"]
     head = "document_id,document,system,summary,rouge,bleu\n"
-    [one] = read_dataset(raw(tmp_path, head + ",".join(cells), "a.csv")).dataset.sets.values()
-    assert one.documents == (DOCUMENT,)
+    told = refusal_of(raw(tmp_path, head + ",".join(cells), "a.csv"))
+    assert told == "line 2: holds JSON in every cell. Save the table as JSONL."
     quoted = ",".join(["d1", *cells[1:]])
     [one] = read_dataset(raw(tmp_path, head + quoted, "a.csv")).dataset.sets.values()
     assert one.documents == (f'"{DOCUMENT}"',)
 
 
-@pytest.mark.parametrize(("separator", "word"), [(";", "semicolons"), ("\t", "tabs")])
+@pytest.mark.parametrize(("separator", "word"), [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")])
 def test_other_separators_are_recognised_and_told(tmp_path: Path, separator: str, word: str) -> None:
     lines = [HEADER.strip(), f"d1,{DOCUMENT},,alder,Two.,10", ""]
     reading = read_dataset(raw(tmp_path, "\n".join(lines).replace(",", separator), "a.csv"))

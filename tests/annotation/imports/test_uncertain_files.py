@@ -76,10 +76,6 @@ ROWS = {
         '{"examples": [{"document_id": "d0"}],\n"results": [' + json.dumps(FERRY) + "]}",
         "holds several lists of rows, `examples` and `results`. Write the one you mean to its own file.",
     ),
-    "cells between bars": (
-        "document_id|document|system|summary\nd1|The ferry was late.|v1|It was late.\n",
-        "Commas, semicolons and tabs are read: save the file with one of these.",
-    ),
     "several objects over several lines": (
         "\n".join(json.dumps({"document_id": name, "document": ARTICLE}, indent=1) for name in ("d1", "d2")),
         "Write several objects one per line (JSONL), as jq -c . does.",
@@ -88,7 +84,7 @@ ROWS = {
         json.dumps(
             [{"id": "1", "doc": ARTICLE, "summary": "It left.", "original_summary": "It was late again."}]
         ),
-        "look like document=doc document_id=id reference=original_summary",
+        "`original_summary` is not read, and it may hold the summaries or references.",
     ),
     "a document shorter than its summary": (
         f"text,output\nThe ferry.,{ARTICLE}\nThe storm.,{ARTICLE}\n",
@@ -96,7 +92,7 @@ ROWS = {
     ),
     "a longer text that is not read": (
         f"source,summary,report\nThe ferry was late.,It was late.,{ARTICLE}\n",
-        "`report` is not read and holds much longer texts than `source`.",
+        "`report` is not read, and it may hold the summaries or references.",
     ),
     "tags in place of texts": (
         f"source,story_told,verdict\ncnndm,{ARTICLE},accept\nxsum,{ARTICLE},reject\n",
@@ -108,7 +104,7 @@ ROWS = {
     ),
     "a summary beside an answer": (
         f"Input.document,Input.summary,Answer.quality\n{ARTICLE},The ferry was late.,It leaves out the storm.\n",
-        "`Input.summary` is not read, and `Answer.quality` is read as the summary.",
+        "`Input.summary` is not read, and it may hold the summaries or references.",
     ),
     "claims in a flat row": (
         json.dumps(FERRY | {"claims": [{"text": "The ferry was late.", "label": 1}]}),
@@ -217,9 +213,10 @@ def test_the_line_to_type_is_shown_and_works(tmp_path: Path, db: None) -> None:
     path = written(tmp_path, ROWS["an edited summary beside its original"][0])
     with pytest.raises(CommandError) as refused:
         call_command("import_dataset", "ferry", str(path), "--create")
-    pairs = ["document=doc", "document_id=id", "reference=original_summary", "summary=summary"]
+    pairs = ["document=doc", "document_id=id", "summary=summary"]
     typed = " ".join(f"--map {pair}" for pair in pairs)
     assert typed in str(refused.value)
+    typed = f"{typed} --map reference=original_summary"
     call_command("import_dataset", "ferry", str(path), "--create", *typed.split(), stdout=StringIO())
     assert Summary.objects.get(is_summary=True).text == "It left."
     assert Summary.objects.get(is_summary=False).text == "It was late again."

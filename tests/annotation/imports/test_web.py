@@ -150,7 +150,7 @@ def test_problems_are_a_table(mona: Client) -> None:
     ("files", "message"),
     [
         ({"a.csv": "a,b".encode("utf-16")}, "is UTF-16, not UTF-8"),
-        ({"a.csv": b"<!DOCTYPE html><p>Sign in</p>"}, "a.csv is a web page, not a CSV."),
+        ({"a.csv": b"<!DOCTYPE html><p>Sign in</p>"}, "a.csv is a web page. Download the file itself."),
         ({"a.csv": b"a,b", "b.csv": b"a,b"}, "2 files: holds no SEE HTML"),
     ],
 )

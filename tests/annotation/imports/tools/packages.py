@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from annotation.imports.containers import NamedFile
-from annotation.imports.problems import Findings, ImportRefused
+from annotation.imports.problems import Findings
 from annotation.imports.row import Dataset
 from annotation.imports.tools.duc import read_duc_files
 
@@ -83,12 +83,12 @@ def _part(label: str, start: int) -> str:
     return f'<part label={quoteattr(label)} start="{start}" end="{start + len(label)}"/>'
 
 
-def _pyramid(drift: int) -> str:
+def _pyramid() -> str:
     lines = "\n".join(f"  <line>{escape(line)}</line>" for line in pyramid_text().split("\n"))
     units = "\n".join(
         f' <scu uid="{uid}" label={quoteattr(label)}>\n'
         + "".join(
-            f"  <contributor label={quoteattr(label)}>{_part(label, start + drift)}</contributor>\n"
+            f"  <contributor label={quoteattr(label)}>{_part(label, start)}</contributor>\n"
             for start in starts
         )
         + " </scu>"
@@ -98,8 +98,8 @@ def _pyramid(drift: int) -> str:
     return f"<pyramid>\n{header}\n <text>\n{lines}\n </text>\n{units}\n</pyramid>\n"
 
 
-def pyr(*, drift: int = 0) -> str:
-    return DTD % "pyramid" + _pyramid(drift)
+def pyr() -> str:
+    return DTD % "pyramid" + _pyramid()
 
 
 PEER_LINES = ("On Monday the bridge was closed.", "It costs two million.", "Fish were seen.")
@@ -112,14 +112,11 @@ def pan(
     *,
     lines: Sequence[str] = PEER_LINES,
     unmatched: Sequence[str] = (),
-    drift: int = 0,
 ) -> str:
     text = "\n".join(lines)
 
     def contributor(words: str) -> str:
-        return (
-            f"<contributor label={quoteattr(words)}>{_part(words, text.index(words) + drift)}</contributor>"
-        )
+        return f"<contributor label={quoteattr(words)}>{_part(words, text.index(words))}</contributor>"
 
     units = "\n".join(
         f' <peerscu uid="{uid}" label={quoteattr(f"({weight}) {label}")}>'
@@ -129,7 +126,7 @@ def pan(
     rest = "".join(map(contributor, unmatched))
     shown = "\n".join(f"  <line>{escape(line)}</line>" for line in lines)
     return (
-        f"{DTD % 'peerAnnotation'}<peerAnnotation>\n{_pyramid(drift)}<annotation>\n"
+        f"{DTD % 'peerAnnotation'}<peerAnnotation>\n{_pyramid()}<annotation>\n"
         f" <text>\n{shown}\n </text>\n{units}\n"
         f' <peerscu uid="0" label="All non-matching SCUs go here">{rest}</peerscu>\n</annotation>\n</peerAnnotation>\n'
     )
@@ -146,13 +143,5 @@ def stored(folder: Path, files: Mapping[str, str | bytes]) -> list[NamedFile]:
 
 def read(folder: Path, files: Mapping[str, str | bytes]) -> tuple[Dataset, list[str], tuple[str, ...]]:
     problems, warnings = Findings(), Findings()
-    _, dataset = read_duc_files(stored(folder, files), problems, warnings)
+    dataset = read_duc_files(stored(folder, files), problems, warnings)
     return dataset, [problem.describe() for problem in problems.shown], tuple(warnings.texts)
-
-
-def refusal(folder: Path, files: Mapping[str, str | bytes]) -> str:
-    try:
-        read(folder, files)
-    except ImportRefused as refused:
-        return refused.message
-    raise AssertionError("the files were read")
