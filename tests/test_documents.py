@@ -19,7 +19,7 @@ from annotation.command_line.main import main
 from annotation.core.tables.columns import HEAD
 from annotation.exports.levels import LEVELS, TABLES
 from annotation.help.pages import FILE_TYPES, anchor_of, help_page
-from annotation.imports.layout import FLAT_OPTIONAL, FLAT_REQUIRED, NESTED_FIELDS, NESTED_OPTIONAL
+from annotation.imports.layout import FLAT_OPTIONAL, FLAT_REQUIRED, NESTED
 from annotation.models import SCORES
 from tests.annotation.judging.processes import manage
 from tests.bench import __main__ as bench
@@ -180,10 +180,10 @@ def test_an_example_workflow_gates_the_example_file(
 def test_the_columns_of_files_are_those_that_are_read() -> None:
     assert tuple(first_column("columns", "Needed")) == FLAT_REQUIRED
     assert tuple(first_column("columns", "Optional")) == FLAT_OPTIONAL
-    assert tuple(first_column("columns", "Nested JSONL")) == NESTED_FIELDS
     told = re.search(r"^(.*) may stand in a line too\.", TEXTS[DOCS / "columns.md"], re.MULTILINE)
     assert told
-    assert tuple(re.findall(r"`(\w+)`", told[1])) == NESTED_OPTIONAL
+    named = {*first_column("columns", "Nested JSONL"), *re.findall(r"`(\w+)`", told[1]), "unit"}
+    assert named == {name for held in NESTED.values() for name in held.values()}
 
 
 def test_the_columns_of_exports_are_those_that_are_written() -> None:

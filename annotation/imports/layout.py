@@ -16,11 +16,6 @@ DEEPEST = 4
 DEFAULT_SYSTEM = "system 1"
 ENCODINGS = ("utf-8", "windows-1252", "iso-8859-15", "mac-roman", "windows-1250", "windows-1251", "shift-jis")
 
-NESTED_FIELDS = (
-    *("doc_id", "source_text", "reference_text", "systems", "system", "summary_text", "ratings", "claims"),
-    *("claim_text", "weight", "verdicts", "raw_votes", "reasons"),
-)
-NESTED_OPTIONAL = ("reference_id", "target_words", "group", "language", "metadata", "questions")
 SEVERAL_COLUMNS = ("document", "summary", "reference", "rating")
 """Fields that may have several columns."""
 
@@ -34,6 +29,8 @@ def _sections(kind: str) -> dict[str, SectionProxy]:
 
 FIELDS = _sections("field ")
 """The `title`, `kind`, `help` and `names` of each field of a row."""
+NESTED = _sections("nested ")
+"""The fields of a nested line, of its systems and of claims, each with its name in files."""
 PRESETS = _sections("preset ")
 """The known layouts: `title`, the columns that identify one, `shown_by`, and the names of columns by field."""
 REFUSED = _sections("refused ")

@@ -22,7 +22,7 @@ from annotation.imports.layout import (
     FLAT_OPTIONAL,
     FLAT_REQUIRED,
     GENERAL,
-    NESTED_OPTIONAL,
+    NESTED,
     Layout,
     document_hash,
     pick,
@@ -46,19 +46,8 @@ from annotation.imports.tools.flatten import ASKS_MARKS, KEPT, NO_VOTE
 Place = tuple[str | int, ...]
 """The names and positions that lead to a value in a row."""
 ROWS_BETWEEN_STEPS = 500
-_NESTED = {
-    "document_id": "doc_id",
-    "document": "source_text",
-    "reference": "reference_text",
-    "summary": "summary_text",
-}
-"""The other names of fields in nested lines."""
-_KNOWN = {
-    "": ("document_id", "document", "reference", "systems", "claims", *NESTED_OPTIONAL),
-    "systems": ("system", "summary", "ratings", "claims"),
-    "claims": ("claim_text", "weight", "unit", "reference_id", "verdicts", "raw_votes", "reasons"),
-}
-"""The fields of a nested line, a system and a claim."""
+_NESTED = {own: name for held in NESTED.values() for own, name in held.items()}
+"""The names of fields in nested lines."""
 _LAYOUTS = (
     "If none does, write one row per summary, with columns `document_id`, `document`, `reference`, `system` and "
     "`summary`, or the nested layout, with `doc_id`, `source_text`, `reference_text` and `systems`, a list of objects "
@@ -157,9 +146,8 @@ class RowReader:
             yield row
 
     def _flat(self, record: Record, column: str) -> Row | None:
-        found = {name: self._value(record, name, column) for name in self.columns if name != "rating"}
-        values: dict[str, Any] = dict(self.given)
-        values |= {name: value for name, value in found.items() if value is not None}
+        found = ((name, self._value(record, name, column)) for name in self.columns if name != "rating")
+        values = {**self.given, **{name: value for name, value in found if value is not None}}
         summary = {name: values.pop(name) for name in ("system", "summary") if name in values}
         if self._is_wide:
             summary["system"] = column
@@ -244,8 +232,8 @@ class RowReader:
                 self.warnings.remark(remark, line=record.line)
         return row
 
-    def _known(self, values: Mapping[str, Any], level: str = "", path: str = "") -> dict[str, Any]:
-        own = {_NESTED.get(name, name): name for name in _KNOWN[level]}
+    def _known(self, values: Mapping[str, Any], level: str = "line", path: str = "") -> dict[str, Any]:
+        own = {name: one for one, name in NESTED[level].items()}
         self.unread.update(dict.fromkeys(f"{path}{name}" for name in values if name not in own))
         found = {own[name]: one for name, one in values.items() if name in own and one is not None}
         for name in ("systems", "claims"):
@@ -404,7 +392,7 @@ class _FileReader:
     def _take(self, found: Guess) -> None:
         mapping = found.layout.mapping
         self.layout = replace(self.layout, mapping=mapping, is_whole=True)
-        if not found.is_own:
+        if not found.is_own or "rating" in mapping:
             read = [f"{name}={printable(each)}" for name in FLAT_FIELDS for each in mapping.get(name, ())]
             title = f" as {found.title}" if found.title else ""
             self._remark(f"Columns are read{title}: {', '.join(read)}.")
@@ -450,9 +438,6 @@ class _FileReader:
         if "document_id" not in columns:
             of = next((name for name in ("document", "reference") if name in columns), "summary")
             self._remark(f"`document_id` is made from a hash of the {of}: equal texts are one set.")
-        if rated := columns.get("rating"):
-            whose = f", the raters from `{printable(columns['rater'][0])}`" if "rater" in columns else ""
-            self._remark(f"People's ratings are read from {_listed(rated)}{whose}.")
         if "system" not in columns and len(columns.get("summary", ())) < 2:
             named = printable(self.layout.system or DEFAULT_SYSTEM)
             self._remark(f"No column names a system: every summary is by “{named}”.")
