@@ -421,7 +421,8 @@ class _FileReader:
         )
 
     def _refuse_named_systems(self, summaries: Sequence[str]) -> None:
-        for column in self.table.columns if len(summaries) > 1 else ():
+        others = (column for column in self.table.columns if column not in summaries)
+        for column in others if len(summaries) > 1 else ():
             # A name such as `system_a`, `model 2` or `modelB`.
             if plain(column)[:-1] in GENERAL["system"]:
                 told = f"names a system, and a row holds {len(summaries)} summaries, each of one system. Write one row"

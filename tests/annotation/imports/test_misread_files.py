@@ -199,6 +199,12 @@ def test_pairs_with_columns_of_their_systems_are_refused(tmp_path: Path, one: st
         assert f"{one}: names a system, and a row holds 2 summaries, each of one system." in told
 
 
+def test_texts_of_systems_without_names_are_read(tmp_path: Path) -> None:
+    path = raw(tmp_path, f"id,article,System A,System B\nd1,{DOCUMENT},{LATE},{EARLY}\n", "rows.csv")
+    typed = ("document=article", "summary=System A", "summary=System B")
+    assert texts(path, *typed) == {"System A": LATE, "System B": EARLY}
+
+
 def test_a_header_inside_a_file_is_a_problem(tmp_path: Path) -> None:
     """Joined files have a header above each part."""
     header, row = "id,article,model,output\n", f"d1,{DOCUMENT},alder,{LATE}\n"
