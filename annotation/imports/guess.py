@@ -151,7 +151,8 @@ class _Guesser:
             self.notes.append(f"These columns of texts are read as summaries, each of one system: {listed}.")
             if len(texts) > 1:
                 self.mapping.pop("system", None)
-        if self._is_alone():
+        is_xsum = self.mapping.get("summary") == ("summary",) and self._is_alone()
+        if is_xsum and not (self.is_judged or self.preset["title"]):
             told = "`summary` is read as the summary to evaluate. In XSum it is the reference: change it if it is here."
             self.notes.append(told)
         title, doubts = self.preset["title"] or self.table.tool, tuple(self._objections())
@@ -165,8 +166,8 @@ class _Guesser:
         return [value for value in found if value is not None and value != ""]
 
     def _is_alone(self) -> bool:
-        is_named = {"reference", "system"} & self.mapping.keys() or self.is_judged or self.preset["title"]
-        return self.mapping.get("summary") == ("summary",) and not is_named
+        is_named = {"reference", "system"} & self.mapping.keys()
+        return plain(self._one("summary")) == "summary" and not is_named
 
     def _find_ratings(self) -> None:
         if {self.preset["title"], self.table.tool} & _OF_JUDGES or "rating" in self.mapping:
@@ -209,7 +210,7 @@ class _Guesser:
         for column in summaries:
             if self._typical_length(column) > length * (1 if documents else 2):
                 yield f"The texts in `{shown}` are shorter than those in `{column}`."
-        read, free = {*chain(*self.mapping.values())}, self._texts()
+        read, free, unused = {*chain(*self.mapping.values())}, self._texts(), self._unused()
         known = {*GENERAL["summary"], *GENERAL["reference"]}
         for column in filter(self._is_text, self.columns) if summaries else ():
             is_hidden = last(column) == "summary" and column not in read
@@ -217,7 +218,7 @@ class _Guesser:
             is_like = self._is_alone() or any(word in plain(column) for word in (*LIKE_REFERENCES, "summar"))
             if is_hidden or is_other or (is_like and column in free):
                 yield f"`{column}` is not read, and it may hold the summaries or references."
-            elif column in free and self._typical_length(column) > 2 * length:
+            elif column in unused and self._typical_length(column) > 2 * length:
                 yield f"`{column}` is not read and holds much longer texts than `{shown}`."
 
     def _typical_length(self, column: str) -> float:

@@ -124,6 +124,12 @@ def test_a_summary_beside_columns_of_systems_is_a_doubt(tmp_path: Path) -> None:
     assert (len(one.references), {system for system, _ in one.summaries}) == (1, {"lead", "sprout"})
 
 
+def test_a_rated_summary_beside_texts_of_systems_is_a_doubt(tmp_path: Path) -> None:
+    texts = ["It rained in the town all day long.", *(f"It rained all day in {town}." for town in "ab")]
+    path = raw(tmp_path, f"article,Summary,alder,fluency\n{','.join(texts)},4\n", "a.csv")
+    assert "`alder` is not read, and it may hold the summaries or references." in refusal_of(path)
+
+
 def test_columns_named_like_references_are_no_systems(tmp_path: Path) -> None:
     texts = ["It rained in the town all day long.", *(f"It rained all day in {town}." for town in "abcd")]
     text = f"article,alder,reference_a,birch,referentie_b\n{','.join(texts)}\n"
