@@ -322,6 +322,8 @@ def _header(cells: list[str], line: int | None = None) -> tuple[str, ...]:
         told = f"looks like data. Add a header line with the names of the columns, such as {','.join(FLAT_REQUIRED)}."
     elif fault or twice:
         told = f"the header {fault or f'names the column {twice!r} twice. Rename one of the two.'}"
+    elif len(names) > 2 and sum(map(bool, names)) == 1:
+        told = "is a title. Remove the lines above the names of the columns."
     else:
         return tuple(names)
     raise unreadable(told, line=line, column=twice)

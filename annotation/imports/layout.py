@@ -208,7 +208,7 @@ def text_paths(values: Mapping[str, object]) -> Iterator[str]:
 
 def _inside(path: str, value: object, depth: int) -> Iterator[str]:
     if isinstance(value, str):
-        yield path
+        yield from [path] if value.strip() else ()
     elif isinstance(value, dict) and depth <= DEEPEST:
         for name, part in value.items():
             yield from _inside(f"{path}.{name}", part, depth + 1)

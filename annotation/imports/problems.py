@@ -20,7 +20,7 @@ _PARTICULARS = re.compile(r"""'[^']*'|"[^"]*"|“[^”]*”|[0-9][0-9,.]*""")
 """Parts in which sentences with one cause differ: quoted values and numbers."""
 
 
-COMMAND_WORDS = "Name the columns with --map, such as --map {typed}."
+COMMAND_WORDS = "Name the columns, for example: --map {typed}"
 
 
 @dataclass(frozen=True, slots=True)

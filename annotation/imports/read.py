@@ -23,6 +23,7 @@ from annotation.imports.layout import (
     FLAT_REQUIRED,
     GENERAL,
     NESTED,
+    PIECES,
     Layout,
     document_hash,
     pick,
@@ -174,15 +175,19 @@ class RowReader:
 
     def _value(self, record: Record, name: str, column: str) -> Any:
         columns = (column,) if name == "summary" else self.columns[name]
-        found = [pick(record.values, each) for each in columns]
+        found: list[Any] = [pick(record.values, each) for each in columns]
         if len(columns) > 1:
-            return [each for each in found if name == "reference" or each not in (None, "")]
-        [column], [value] = columns, found
-        is_object = isinstance(value, dict) or (isinstance(value, str) and value.lstrip()[:1] == "{")
-        if name == "metadata" and column != name and not is_object:
-            return {column: value} if value else None
-        is_sentences = column.endswith("[]") or (name == "summary" and "[]" in column)
-        if is_sentences and isinstance(value, list) and all(isinstance(each, str) for each in value):
+            # Columns such as `article_text.0` are pieces of one text.
+            pieces = (root(each) for each in columns if root(each) != each and name == "document")
+            is_text = sum(plain(each).endswith(PIECES) for each in pieces) == len(columns)
+            value: Any = [each for each in found if name == "reference" or each not in (None, "")]
+        else:
+            [column], [value] = columns, found
+            is_object = isinstance(value, dict) or (isinstance(value, str) and value.lstrip()[:1] == "{")
+            if name == "metadata" and column != name and not is_object:
+                return {column: value} if value else None
+            is_text = column.endswith("[]") or (name == "summary" and "[]" in column)
+        if is_text and isinstance(value, list) and all(isinstance(each, str) for each in value):
             return " ".join(value)
         return value
 

@@ -183,7 +183,14 @@ def _spans(values: Values, said: Said) -> Rows:
 
 
 def _argilla(values: Values, said: Said) -> Rows:
-    pairs = ((name, one) for name, given in values["responses"].items() for one in given)
+    responses = values["responses"]
+    if isinstance(responses, list):
+        # Argilla 1 writes a list of people.
+        pairs = [
+            (name, one | given) for one in responses for name, given in (one.get("values") or {}).items()
+        ]
+    else:
+        pairs = [(name, one) for name, given in responses.items() for one in given]
     for name, answer in pairs:
         if answer.get("status") not in {None, "submitted"}:
             continue

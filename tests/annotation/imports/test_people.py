@@ -63,6 +63,7 @@ ARGILLA = {
         "errors": [{"user_id": "u1", "value": [{"start": 19, "end": 23, "label": "hallucination"}]}],
     },
 }
+ARGILLA_1 = [{"user_id": "u1", "status": "submitted", "values": {"quality": {"value": 4}}}]
 DISCARDED = {
     "quality": [
         {"user_id": "u1", "value": 4, "status": "submitted"},
@@ -226,6 +227,7 @@ CASES = [
         (("7", "no"),),
     ),
     Case("argilla_discarded.json", [{**ARGILLA, "responses": DISCARDED}], {("quality", "u1"): 4}),
+    Case("argilla_1.json", [{**ARGILLA, "responses": ARGILLA_1}], {("quality", "u1"): 4}),
     Case("argilla.json", [ARGILLA], {("quality", "u1"): 4}, ("no", "yes"), (("u1", "no"),)),
     Case("prodigy.jsonl", PRODIGY, {}, ("no", "yes"), (("ann", "no"),)),
     Case("qags.jsonl", QAGS, {}, ("unsure", "yes"), (("1", "no"), ("2", "yes"))),
@@ -737,7 +739,7 @@ SPANS = {
         ([{"documents": [MILL, "Snow fell."], "summary": SUMMARY, "model": "m1"}], (MILL, "Snow fell.")),
         (
             [{"article_text.0": MILL, "article_text.1": "Snow fell.", "output": SUMMARY}],
-            (MILL, "Snow fell."),
+            (f"{MILL} Snow fell.",),
         ),
         ([{"documents.0": MILL, "documents.1": "Snow fell.", "output": SUMMARY}], (MILL, "Snow fell.")),
         ([SPANS], (MILL,)),
