@@ -20,7 +20,7 @@ from annotation.imports.layout import FLAT_FIELDS, Layout
 from annotation.imports.problems import Findings, ImportRefused, Problem, unreadable
 from annotation.imports.read import FileReading, Progress, RowReader, read_files
 from annotation.imports.row import Dataset, Row, Side
-from annotation.imports.store import MOST_ORIGIN_CHARACTERS, SETS_AT_ONCE, ImportCounts, Store
+from annotation.imports.store import MOST_ORIGIN_CHARACTERS, SETS_AT_ONCE, Counts, Store, has_changes
 from annotation.models import DocumentSet, Project, Summary
 from annotation.projects.services.change_project import create_project
 from annotation.scoring.records import summaries
@@ -51,11 +51,15 @@ class ImportReport:
     format: str
     claims_side: Side | None
     dry_run: bool
-    counts: ImportCounts
+    counts: Counts
     warnings: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     problem_count: int = 0
     rows_left_out: int = 0
+
+    @property
+    def has_changes(self) -> bool:
+        return has_changes(self.counts)
 
     @property
     def place(self) -> str:
@@ -113,7 +117,7 @@ def import_files(
     remarks = reading.warnings.texts
     remarks += [NEW_CRITERIA.format("; ".join(store.new_criteria))] if store.new_criteria else []
     remarks += [NO_TARGET] if reading.lacks_target else []
-    found = (str(reading.format), dataset.claims_side, dry_run, store.counts, tuple(remarks))
+    found = (str(reading.format), dataset.claims_side, dry_run, store.present, tuple(remarks))
     return ImportReport(name, *found, tuple(problems.shown), problems.count, problems.bad_lines)
 
 
@@ -165,7 +169,7 @@ def _write(
         stale = Summary.objects.filter(document_set__in=store.stale, is_summary=True).order_by("pk")
         for keys in batches(stale.values_list("pk", flat=True) if store.stale else (), RESCORED_AT_ONCE):
             rescore_held(project=held, held=summaries(keys, hold=True))
-        if store.counts.has_changes:
+        if has_changes(store.counts):
             _log(store, reading, by)
     return store
 
@@ -181,7 +185,7 @@ def _refusal(name: str, reading: FileReading, problems: Findings, way_out: str) 
 
 
 def _log(store: Store, reading: FileReading, by: User | None) -> None:
-    kinds = store.counts.by_kind.items()
+    kinds = store.counts.items()
     data = {
         "file": store.origin_name,
         "format": str(reading.format),
@@ -208,7 +212,7 @@ class PushReport:
     """The result of each row of a push, and the counts by kind of database row."""
 
     rows: tuple[PushedRow, ...]
-    counts: ImportCounts
+    counts: Counts
     warnings: tuple[str, ...] = ()
 
 
@@ -245,7 +249,7 @@ def push_rows(
         PushedRow("refused", problems=refused[number]) if number in refused else _outcome(read[number], store)
         for number in range(1, len(rows) + 1)
     )
-    return PushReport(outcomes, store.counts, tuple(reading.warnings.texts))
+    return PushReport(outcomes, store.present, tuple(reading.warnings.texts))
 
 
 def _by_row(problems: Sequence[Problem]) -> dict[int, tuple[Problem, ...]]:
@@ -282,11 +286,10 @@ def _require_documents(store: Store, dataset: Dataset) -> None:
 
 
 def _outcome(row: Row, store: Store) -> PushedRow:
-    keys = [(row.document_id, (one.system, row.target)) for one in row.systems]
-    summary, state = store.summaries[keys[0]] if keys else (None, "")
-    found = (store.references.get((row.document_id, one.id, row.target)) for one in row.references)
-    reference, of_reference = next(filter(None, found), (None, ""))
-    is_changed = state == "unchanged" and of_reference in ("created", "changed")
-    whole: Any = "changed" if is_changed else state or of_reference
-    named, other = (each.public_id if each else None for each in (summary, reference))
-    return PushedRow(whole, named, other)
+    keys = [(row.document_id, "summaries", one.system, row.target) for one in row.systems]
+    summary, state = store.texts[keys[0]] if keys else (None, None)
+    found = (store.reference(row.document_id, one.id, row.target) for one in row.references)
+    reference, of_reference = next(filter(None, found), (None, None))
+    is_changed = state == "unchanged" and of_reference == "created"
+    whole = "changed" if is_changed else state or of_reference or "unchanged"
+    return PushedRow(whole, *(each.public_id if each else None for each in (summary, reference)))

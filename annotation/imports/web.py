@@ -244,7 +244,7 @@ def _outcome(report: ImportReport | None, refusal: Conflict | Invalid | None) ->
     problems, count = (told.problems, told.problem_count) if told else ((), 0)
     if refused and [problem.describe(refused.word) for problem in problems] == [refused.message]:
         problems, count = (), 0
-    counts = report.counts.present() if report else {}
+    counts = report.counts if report else {}
     place = report.place if report else refused.word if refused else "line"
     return {
         "report": report,

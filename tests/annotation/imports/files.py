@@ -82,7 +82,7 @@ def claims_of(one: SetData) -> list[Claim]:
 
 
 def counted(report: ImportReport) -> dict[str, tuple[int, int, int]]:
-    counts = report.counts.present().items()
+    counts = report.counts.items()
     return {kind: (count.created, count.changed, count.unchanged) for kind, count in counts}
 
 
