@@ -221,59 +221,36 @@ def push_rows(
 ) -> PushReport:
     """Import rows into a project.
 
-    A row has a summary with its system, a reference, or both. One problem refuses the whole push, unless `skip_invalid`
-    omits invalid rows, and all rows of a document set that contradicts the project. Raises ImportRefused, whose
-    problems count rows from 1, and Conflict (code `busy`) if the project changes at the same time.
+    A row has a summary with its system, a reference, or both. One problem refuses the whole push; `skip_invalid` omits
+    invalid rows, but not rows that contradict the project. Raises ImportRefused, whose problems count rows from 1, and
+    Conflict (code `busy`) if the project changes at the same time.
     """
     require(by, project, Verb.IMPORT)
-    reading, read = _read_pushed(rows)
-    refused = _by_row(reading.problems.kept)
-    if refused and not skip_invalid:
-        raise _refusal("The push", reading, reading.problems, " Correct these rows, or skip invalid ones.")
-    store = None
-    while store is None:
-        try:
-            with transaction.atomic():
-                store = _write(project, Format.PUSHED, reading, by, Progress())
-        except ImportRefused as refusal:
-            found = _by_row(refusal.problems)
-            if not (skip_invalid and found):
-                raise
-            # A problem of a document set names one row but refuses all rows of the set.
-            of_set = {read[number].document_id: problems for number, problems in found.items()}
-            for name in of_set:
-                del reading.dataset.sets[name]
-            of_rows = {number: of_set.get(row.document_id, ()) for number, row in read.items()}
-            refused |= {number: problems for number, problems in of_rows.items() if problems}
-    outcomes = tuple(
-        PushedRow("refused", problems=refused[number]) if number in refused else _outcome(read[number], store)
-        for number in range(1, len(rows) + 1)
-    )
-    return PushReport(outcomes, store.present, tuple(reading.warnings.texts))
-
-
-def _by_row(problems: Sequence[Problem]) -> dict[int, tuple[Problem, ...]]:
-    found: dict[int, tuple[Problem, ...]] = defaultdict(tuple)
-    for problem in problems:
-        for number in problem.lines or ([problem.line] if problem.line else ()):
-            found[number] += (problem,)
-    return dict(found)
-
-
-def _read_pushed(rows: Sequence[Mapping[str, object]]) -> tuple[FileReading, dict[int, Row]]:
-    reading = FileReading(Format.PUSHED, Dataset(), Findings(word="row"), Findings(word="row"))
-    problems, columns, read = reading.problems, {name: (name,) for name in FLAT_FIELDS}, {}
-    reader = RowReader(problems, reading.warnings, columns, is_pushed=True)
+    reading = FileReading(Format.PUSHED, problems=Findings("row"), warnings=Findings("row"))
+    problems, read = reading.problems, dict[int, Row]()
+    reader = RowReader(problems, reading.warnings, {name: (name,) for name in FLAT_FIELDS}, is_pushed=True)
     for number, values in enumerate(rows, start=1):
         before = problems.count
         for name in values.keys() - set(FLAT_FIELDS):
             problems.add(number, name, f"is no field of a row. Fields are {', '.join(FLAT_FIELDS)}.")
         for row in reader.rows(Record(number, values)) if problems.count == before else ():
+            read[number] = row
             for name, reason in reading.dataset.add(row):
                 problems.add(number, name, reason)
-            if problems.count == before:
-                read[number] = row
-    return reading, read
+    if problems.count and not skip_invalid:
+        raise _refusal("The push", reading, problems, " Correct these rows, or skip invalid ones.")
+    with transaction.atomic():
+        store = _write(project, Format.PUSHED, reading, by, Progress())
+    refused = defaultdict(list)
+    for problem in problems.kept:
+        refused[problem.line].append(problem)
+    outcomes = tuple(
+        PushedRow("refused", problems=tuple(refused[number]))
+        if number in refused
+        else _outcome(read[number], store)
+        for number in range(1, len(rows) + 1)
+    )
+    return PushReport(outcomes, store.present, tuple(reading.warnings.texts))
 
 
 def _require_documents(store: Store, dataset: Dataset) -> None:

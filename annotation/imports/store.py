@@ -21,8 +21,7 @@ from annotation.core.by_hand import copy_rows, insert, new_keys
 from annotation.core.current_checks import take_out
 from annotation.imports.problems import Findings
 from annotation.imports.row import Claim as ClaimData
-from annotation.imports.row import Dataset, Reference, SetData, Side, Stretch, TargetWords
-from annotation.imports.row import Summary as SummaryData
+from annotation.imports.row import Dataset, SetData, Side, Stretch, TargetWords
 from annotation.judging.question_texts import MOST_QUESTIONS, question_key
 from annotation.judging.services.running.questions import add_questions
 from annotation.models import (
@@ -211,6 +210,7 @@ class _Batch:
 
     - `touched`: sets whose scores or statistics may change
     - `new`: new texts, with their units if the file has them
+    - `changed`: summaries with other metadata
     """
 
     store: Store
@@ -219,6 +219,7 @@ class _Batch:
     new_sets: set[int] = field(default_factory=set)
     touched: set[int] = field(default_factory=set)
     new: list[tuple[Summary | Document, tuple[Stretch, ...] | None]] = field(default_factory=list)
+    changed: list[Summary] = field(default_factory=list)
     new_claims: list[Claim] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
 
@@ -277,17 +278,15 @@ class _Batch:
                 there[summary.document_set_id].append(summary)
             of_sets = Comparison.objects.filter(summary__document_set__in=known)
             pairs = set(of_sets.values_list("summary_id", "reference_id"))
-        changed: list[Summary] = []
         for row, one in self.each():
             self._plan_documents(row, one, documents[row.pk])
-            changed += self._plan_summaries(row, one, there[row.pk])
+            self._plan_summaries(row, one, there[row.pk])
             self._plan_references(row, one, there[row.pk], pairs)
-        texts = [text for text, _ in self.new]
-        insert([text for text in texts if isinstance(text, Document)])
-        created = [text for text in texts if isinstance(text, Summary)]
+        created = [text for text, _ in self.new if isinstance(text, Summary)]
+        insert([text for text, _ in self.new if isinstance(text, Document)])
         insert(created)
-        Summary.objects.bulk_update(changed, ["metadata"], batch_size=2000)
-        self.touched.update(text.document_set_id for text in (*texts, *changed))
+        Summary.objects.bulk_update(self.changed, ["metadata"], batch_size=2000)
+        self.touched.update(text.document_set_id for text in (*self.changed, *(text for text, _ in self.new)))
         for summary in created:
             there[summary.document_set_id].append(summary)
         for row, one in self.each():
@@ -296,81 +295,73 @@ class _Batch:
         copy_rows(Unit, ("summary_id", "document_id", "position", "start", "end"), self._units())
 
     def _plan_documents(self, row: DocumentSet, one: SetData, there: Sequence[str]) -> None:
+        self.store.count("documents", there, times=len(there or one.documents))
         if there and one.documents and there != list(one.documents):
             self._refuse(one.line, f"the document of {row.external_id!r}", "another document_id")
-            return
-        self.store.count("documents", there, times=len(there or one.documents))
-        if not there:
+        elif not there:
             numbered = enumerate(one.documents, start=1)
-            documents = (Document(document_set=row, position=at, text=text) for at, text in numbered)
-            self.new += [(document, None) for document in documents]
+            self.new += [(Document(document_set=row, position=at, text=text), None) for at, text in numbered]
 
-    def _plan_summaries(self, row: DocumentSet, one: SetData, there: Sequence[Summary]) -> Iterator[Summary]:
-        """Yield summaries of the project whose metadata differs."""
-        known = {
-            (each.system.name, each.target_words): each for each in there if each.system and each.is_summary
-        }
-        for (name, target), summary in one.summaries.items():
-            old = known.get((name, target))
-            about: dict[str, Any] = {
-                "names_references": summary.names_references,
-                "metadata": summary.metadata,
-            }
-            new = Summary(document_set=row, system=self.store.systems[name], target_words=target, **about)
-            new.is_summary, new.text = True, summary.summary
-            is_changed = bool(old and summary.metadata not in ({}, old.metadata))
-            if old and is_changed:
-                old.metadata = summary.metadata
-                yield old
-            self._plan("summaries", (name, target), old, new, summary, is_changed=is_changed)
+    def _plan_summaries(self, row: DocumentSet, one: SetData, there: Sequence[Summary]) -> None:
+        known = {(each.system, each.target_words): each for each in there if each.is_summary}
+        for (name, target), given in one.summaries.items():
+            system = self.store.systems[name]
+            about: dict[str, Any] = {"names_references": given.names_references, "metadata": given.metadata}
+            new = Summary(document_set=row, is_summary=True, system=system, target_words=target, **about)
+            summary = known.get((system, target), new)
+            is_changed = given.metadata not in ({}, summary.metadata)
+            if is_changed:
+                summary.metadata = given.metadata
+                self.changed.append(summary)
+            way_out = "another system name or target_words"
+            self._plan(
+                summary, ("summaries", name, target), given.summary, given, way_out, is_changed=is_changed
+            )
 
     def _plan_references(
         self, row: DocumentSet, one: SetData, there: Sequence[Summary], pairs: Collection[tuple[int, int]]
     ) -> None:
-        of_project = [each for each in there if each.is_reference]
-        known = {(each.external_id, each.target_words): each for each in of_project}
+        of_set = [each for each in there if each.is_reference]
+        known = {(each.external_id, each.target_words): each for each in of_set}
         served = {
             (reference.external_id, summary.target_words): reference
-            for summary, reference in product(there, of_project)
+            for summary, reference in product(there, of_set)
             if (summary.pk, reference.pk) in pairs
         }
-        for name in one.references:
+        for name, texts in one.references.items():
             system = self.store.systems.get(one.authors[name])
-            is_new = all(reference_id != name for reference_id, _ in known)
-            for target, given in (one.texts_of(name) if is_new else one.references[name]).items():
-                general = known.get((name, None))
-                is_general = general and general.text == given.text
-                old = (
-                    known.get((name, target))
-                    or served.get((name, target))
-                    or (general if is_general else None)
+            is_known = any(each.external_id == name for each in of_set)
+            for target, given in (texts if is_known else one.texts_of(name)).items():
+                new = Summary(
+                    document_set=row, is_reference=True, external_id=name, target_words=target, system=system
                 )
-                new = Summary(document_set=row, system=system, external_id=name, target_words=target)
-                new.is_reference, new.text = True, given.text
-                if old and system not in (None, old.system):
-                    told = f"is {system}, and the project has another author, or none, of {_name_of(old)}. Leave it"
+                general = known.get((name, None), new)
+                default = general if general.text == given.text else new
+                reference = known.get((name, target)) or served.get((name, target), default)
+                if system not in (None, reference.system):
+                    told = f"is {system}, and the project has another author, or none, of {_name_of(reference)}. Leave"
                     self.store.problems.add(
-                        given.line, "reference_author", f"{told} out, or use a new project."
+                        given.line, "reference_author", f"{told} it out, or use a new project."
                     )
-                self._plan("references", (name, target), old, new, given)
+                self._plan(reference, ("references", name, target), given.text, given, "another reference_id")
 
     def _plan(
         self,
-        kind: str,
-        key: tuple[str, TargetWords],
-        old: Summary | None,
-        new: Summary,
-        data: SummaryData | Reference,
+        row: Summary,
+        key: tuple[str, str, TargetWords],
+        text: str,
+        data: Any,
+        way_out: str,
         *,
         is_changed: bool = False,
     ) -> None:
-        if old and old.text != new.text:
-            way_out = "another system name or target_words" if old.is_summary else "another reference_id"
-            self._refuse(data.line, _name_of(old), way_out)
-        if old is None:
-            self.new.append((new, data.units))
-        state = self.store.count(kind, old, is_changed=is_changed)
-        self.store.texts[new.document_set.external_id, kind, *key] = (old or new, state)
+        if row.pk is None:
+            row.text = text
+            self.new.append((row, data.units))
+        elif row.text != text:
+            self._refuse(data.line, _name_of(row), way_out)
+        state = self.store.count(key[0], row.pk, is_changed=is_changed)
+        self.store.texts[row.document_set.external_id, *key] = (row, state)
 
     def _compare(self, one: SetData, texts: Sequence[Summary], pairs: Collection[tuple[int, int]]) -> None:
         references = [each for each in texts if each.is_reference]
