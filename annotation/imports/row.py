@@ -44,6 +44,7 @@ Place = int | str | None
 SummaryKey = tuple[str, TargetWords]
 PairKey = tuple[str, TargetWords, str]
 """System, target length and reference_id."""
+
 _EMPTY = frozenset(
     "nan none null (null) n/a na <na> #n/a nat undefined \\n #value! #ref! #name?".split()  # noqa: SIM905
 )
@@ -56,27 +57,20 @@ _NO_TEXT = re.compile("[\udc80-\udcff]")
 """Lone surrogates, which replace bytes that are invalid in the encoding."""
 _TAG = re.compile(r"(?:\s*</?t>\s*)+")
 _LIST = (
-    " Add [] to the column's name if its texts are sentences of one text. Texts of several systems each need a row "
-    "of their own."
+    " Add [] to the column's name if it has the sentences of one text. Each system needs a row of its own."
 )
-_WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8}){0,2}")
 _THINKING = re.compile(r"</?(think|thinking|reasoning)>|\[/?THINK\]", re.IGNORECASE)
 _LABELS: Mapping[object, str] = {0: "no", 1: "yes", **{label: label for label in LABELS}}
 
 _OTHER_ENCODING = (
-    "The file may be Latin-1 or Windows-1252: save it as “CSV UTF-8” in Excel, name its `encoding`, or convert it: "
-    "iconv -f WINDOWS-1252 -t UTF-8"
+    "Save it as “CSV UTF-8” in Excel, name its `encoding`, or use iconv -f WINDOWS-1252 -t UTF-8"
 )
-_MARK_OF_NOTHING = (
-    "Write the text or another name, empty the cell (a row may lack a reference or a group, and a summary may be "
-    "empty), or remove the row."
-)
+_MARK_OF_NOTHING = "Write the text or another name, empty the cell if it may be empty, or remove the row."
 _LIST_AS_TEXT = (
     "is a list or an object written as one text, whose brackets and quotes would be scored. Save the table as JSONL, "
     "as pandas does by to_json(path, orient='records', lines=True), or write one text there."
 )
-NO_LABEL = f"something else than 0 or 1 (or {', '.join(LABELS)})"
 PERCENTS = "Percents belong to assessors with an account and are given in their form"
 
 
@@ -280,6 +274,7 @@ _RequiredName = Annotated[_Name, AfterValidator(_filled)]
 _Statement = Annotated[str, PlainValidator(_checked), AfterValidator(_filled)]
 _Target = Annotated[int, Field(ge=1, le=MAX_TARGET)]
 _Label = Annotated[str | None, PlainValidator(_label)]
+_Votes = Annotated[dict[str, _Label], BeforeValidator(_by_rater)]
 _System = Annotated[str, StringConstraints(strip_whitespace=True)]
 _Reason = Annotated[str, AfterValidator(_storable)]
 
@@ -328,9 +323,7 @@ class Claim(_Model):
     unit: Annotated[int, Field(strict=True, gt=0)] | None = None
     reference_id: _Name = ""
     verdicts: dict[_System, _Label] = {}
-    votes: dict[_System, Annotated[dict[str, _Label], BeforeValidator(_by_rater)]] = Field(
-        {}, alias="raw_votes"
-    )
+    votes: dict[_System, _Votes] = Field({}, alias="raw_votes")
     reasons: dict[_System, _Reason | None] = {}
     systems: frozenset[str] = frozenset()
 
@@ -482,38 +475,32 @@ class SetData:
     questions: tuple[str, ...] = ()
     claims: dict[tuple[str, TargetWords], list[Claim]] = field(default_factory=dict)
 
-    def conflicts(self, row: Row, advice: str) -> Iterator[tuple[str, str]]:
+    def conflicts(self, row: Row, advice: str, *, is_nested: bool) -> Iterator[tuple[str, str]]:
         """Yield contradictions between a row and earlier ones as (field, reason).
 
         The field is empty if a summary or a rating differs; `advice` says what to do about another summary.
         """
-        start = f"of {row.document_id!r}, which begins at {_at(self.line)}."
-        for name, way_out in _SHARED.items():
+        for name, column in _SHARED.items():
             before, now = getattr(self, name), getattr(row, name)
-            if before and now and before != now:
-                yield (
-                    name.removesuffix("s") if name == "documents" else name,
-                    f"differs from that {start} {way_out}",
-                )
+            if before and now not in (before, "", ()):
+                told = f"differs from that of {row.document_id!r}, which begins at {_at(self.line)}."
+                yield column, f"{told} Rows of one document_id have the same {column}, or leave it out."
         for one in row.references:
-            known = self.references.get(one.id, {}).get(row.target, one)
-            author = self.authors.get(one.id)
+            known, author = self.references.get(one.id, {}).get(row.target, one), self.authors.get(one.id)
             if known.text != one.text:
-                told = f"is another text than at {_at(known.line)} for the same document_id, reference_id and"
-                yield (
-                    "reference",
-                    f"{told} target_words. Several references of one document each need a reference_id.",
+                key = (
+                    "document_id, reference_id and target_words. Several references each need a reference_id."
                 )
+                yield "reference", f"is another text than at {_at(known.line)} for the same {key}"
             if author and one.author not in ("", author):
-                yield (
-                    "reference_author",
-                    f"is {one.author!r}, but {author!r} in another row of this reference_id.",
-                )
+                told = f"is {one.author!r}, but {author!r} in another row of this reference_id."
+                yield "reference_author", told
         for new in row.systems:
             old = self.summaries.get((new.system, row.target), new)
-            if old.summary != new.summary:
+            if old.summary != new.summary or (is_nested and old is not new):
                 key = f"document_id {row.document_id!r}, system {new.system!r}, target_words {row.target or 'none'}"
-                yield "", f"repeats the key of {_at(old.line)} ({key}) with another summary. {advice}"
+                other = "" if is_nested else " with another summary"
+                yield "", f"repeats the key of {_at(old.line)} ({key}){other}. {advice}"
             for criterion, rater, value in new.given:
                 if (before := old.rated.get((criterion, rater), value)) != value:
                     told = f"rates {criterion} as {value:g}, and the same rater, {rater!r}, has rated it as {before:g}"
@@ -576,13 +563,8 @@ class SetData:
         return not is_named and any(_spaced(claim.text) in _spaced(text) for text in own)
 
 
-_SHARED = {
-    "documents": "Another document needs another document_id.",
-    "group": "A document set has one group.",
-    "language": "A document set has one language.",
-    "questions": "Repeat them or leave them out.",
-}
-"""The fields that are the same in all rows of a document set, each with advice for rows that differ."""
+_SHARED = {"documents": "document", "group": "group", "language": "language", "questions": "questions"}
+"""The fields that are the same in all rows of a document set, with their columns."""
 
 
 def _at(line: Place) -> str:
@@ -607,20 +589,14 @@ class Dataset:
 
         A nested row may not repeat a summary.
         """
-        one = self.sets.get(row.document_id) or SetData(row.line, metadata=dict(row.metadata))
-        keys = [(each.system, row.target) for each in row.systems]
-        twice = next((key for key in keys if key in one.summaries), None)
-        if is_nested and twice:
-            at = _at(one.summaries[twice].line)
-            told = f"repeats {row.document_id!r} of {at}, with the summary by {twice[0]!r}. Remove one."
-            return [("document_id", told)]
-        if conflicts := list(one.conflicts(row, self.key_advice)):
+        one = self.sets.get(row.document_id) or SetData(row.line, metadata=row.metadata)
+        if conflicts := list(one.conflicts(row, self.key_advice, is_nested=is_nested)):
             return conflicts
+        self.sets[row.document_id] = one
         if row.line and row.systems and not (row.systems[0].given or row.systems[0].marks):
             earlier = [one.pairs.get(key) for key in row.keys(row.systems[0])]
             if all(earlier) and earlier[0]:
                 self.repeated[row.line] = earlier[0]
-        self.sets[row.document_id] = one
         one.take(row)
         return []
 

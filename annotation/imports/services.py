@@ -62,7 +62,7 @@ class ImportReport:
         return has_changes(self.counts)
 
     @property
-    def place(self) -> str:
+    def word(self) -> str:
         """The word for a numbered place in the file, such as line or row."""
         return Format(self.format).place
 
@@ -70,13 +70,11 @@ class ImportReport:
 @contextmanager
 def _without_collection() -> Iterator[None]:
     """Run no automatic garbage collection."""
-    was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was_on:
-            gc.enable()
+        gc.enable()
 
 
 @_without_collection()
@@ -92,9 +90,9 @@ def import_files(
 ) -> ImportReport:
     """Import one file of rows, or SEE HTML and DUCView files. A `dry_run` is rolled back.
 
-    A new text of a summary or reference replaces the project's text with its units and claims. It is a problem if the
-    project's text has been judged. `skip_invalid` leaves out invalid rows and files, but not rows that contradict the
-    project. Raises ImportRefused with the problems, and Conflict (code `busy`) if the project changes at the same time.
+    `skip_invalid` leaves out invalid rows and files, but not rows that contradict the project, such as another text of
+    a summary. Raises ImportRefused with the problems, and Conflict (code `busy`) if the project changes at the same
+    time.
     """
     require(by, project, Verb.IMPORT)
     progress = progress or Progress()
@@ -107,11 +105,16 @@ def import_files(
     reading = read_files(files, layout=layout, progress=progress)
     problems, dataset = reading.problems, reading.dataset
     if problems.count and not (skip_invalid and dataset.sets):
-        advice = "Correct or remove these rows, or skip invalid rows."
-        raise _refusal(name, reading, problems, " No row is without one." if skip_invalid else f" {advice}")
+        advice = (
+            "No row is without one."
+            if skip_invalid
+            else "Correct or remove these rows, or skip invalid rows."
+        )
+        raise _refusal(name, reading, problems, advice)
     progress.sets = len(dataset.sets)
     with transaction.atomic():
-        store = _write(project, name, reading, by, progress, dry_run=dry_run)
+        store = _store(project, name)
+        _write(store, reading, by, progress, dry_run=dry_run)
         progress.hold()
         transaction.set_rollback(dry_run)
     remarks = reading.warnings.texts
@@ -136,25 +139,20 @@ def import_new_project(
     return report
 
 
-def _write(
-    project: Project,
-    name: str,
-    reading: FileReading,
-    by: User | None,
-    progress: Progress,
-    *,
-    dry_run: bool = False,
-) -> Store:
-    """Runs in the caller's transaction, which must be rolled back after an error."""
+def _store(project: Project, name: str) -> Store:
+    """Lock the project in the caller's transaction."""
     held = Project.objects.select_for_update(of=("self",), no_key=True).filter(pk=project.pk).first()
     if held is None:
         raise Conflict(REMOVED, code="busy")
-    store, dataset = Store(held, name[:MOST_ORIGIN_CHARACTERS]), reading.dataset
-    if reading.format is Format.PUSHED:
-        _require_documents(store, dataset)
+    return Store(held, name[:MOST_ORIGIN_CHARACTERS])
+
+
+def _write(store: Store, reading: FileReading, by: User | None, progress: Progress, *, dry_run: bool) -> None:
+    """Runs in the caller's transaction, which must be rolled back after an error."""
+    sets = reading.dataset.sets
     try:
-        store.begin(dataset)
-        for some in batches(dataset.sets.items(), SETS_AT_ONCE):
+        store.begin(reading.dataset)
+        for some in batches(sets.items(), SETS_AT_ONCE):
             store.write(some, scores=not dry_run)
             progress.sets_written += len(some)
             progress.step()
@@ -162,26 +160,20 @@ def _write(
         message = "The project changed during the import. Nothing was imported. Import again."
         raise Conflict(message, code="busy") from error
     if store.problems.count:
-        also = ", and send a document before or with its rows" if reading.format is Format.PUSHED else ""
-        way_out = f" They contradict the project's data, so skipping invalid rows does not help. Correct them{also}."
-        raise _refusal(name, reading, store.problems, way_out)
+        way_out = "They contradict the project's data, so skipping invalid rows does not help. Correct them."
+        raise _refusal(store.origin_name, reading, store.problems, way_out)
     if not dry_run:
         stale = Summary.objects.filter(document_set__in=store.stale, is_summary=True).order_by("pk")
         for keys in batches(stale.values_list("pk", flat=True) if store.stale else (), RESCORED_AT_ONCE):
-            rescore_held(project=held, held=summaries(keys, hold=True))
+            rescore_held(project=store.project, held=summaries(keys, hold=True))
         if has_changes(store.counts):
             _log(store, reading, by)
-    return store
 
 
-def _refusal(name: str, reading: FileReading, problems: Findings, way_out: str) -> ImportRefused:
-    noun = "problem" if problems.count == 1 else "problems"
-    return ImportRefused(
-        f"{name} has {problems.count:,} {noun}. Nothing was imported.{way_out}",
-        problems=problems.shown,
-        problem_count=problems.count,
-        word=reading.format.place,
-    )
+def _refusal(name: str, reading: FileReading, found: Findings, way_out: str) -> ImportRefused:
+    told = f"{name} has {found.count:,} problem{'' if found.count == 1 else 's'}. Nothing was imported. {way_out}"
+    count, word = found.count, reading.format.place
+    return ImportRefused(told, problems=found.shown, problem_count=count, word=word)
 
 
 def _log(store: Store, reading: FileReading, by: User | None) -> None:
@@ -238,9 +230,11 @@ def push_rows(
             for name, reason in reading.dataset.add(row):
                 problems.add(number, name, reason)
     if problems.count and not skip_invalid:
-        raise _refusal("The push", reading, problems, " Correct these rows, or skip invalid ones.")
+        raise _refusal("The push", reading, problems, "Correct these rows, or skip invalid ones.")
     with transaction.atomic():
-        store = _write(project, Format.PUSHED, reading, by, Progress())
+        store = _store(project, Format.PUSHED)
+        _require_documents(store, reading.dataset)
+        _write(store, reading, by, Progress(), dry_run=False)
     refused = defaultdict(list)
     for problem in problems.kept:
         refused[problem.line].append(problem)

@@ -53,13 +53,12 @@ def staged(uploads: Iterable[File[bytes]], *, most_bytes: int) -> Iterator[tuple
     """
     given = list(uploads)
     if sum(one.size or 0 for one in given) > most_bytes:
-        told = f"These files have more than {most_bytes // 1024**2} MB together. Import them in parts, or ask the"
-        raise Invalid(f"{told} operator of this server to import them on the server.", field="files")
+        told = f"These files have more than {most_bytes // 1024**2} MB together. Import them in parts."
+        raise Invalid(told, field="files")
     with TemporaryDirectory() as folder:
-        files: list[NamedFile] = []
-        for one in given:
-            files.append(NamedFile(one.name or "file", Path(folder) / str(len(files))))
-            with files[-1].path.open("wb") as stream:
+        files = [NamedFile(one.name or "file", Path(folder) / str(at)) for at, one in enumerate(given)]
+        for one, file in zip(given, files, strict=True):
+            with file.path.open("wb") as stream:
                 stream.writelines(one.chunks())
         yield tuple(files)
 
@@ -176,6 +175,7 @@ def is_open(asked: Import) -> bool:
     return asked.job is not None and asked.job.state in jobs.OPEN
 
 
+STATES = Choices("JobState", Job.State.choices)
 IMPORTS = List(
     name="imports",
     verbs=(Verb.IMPORT,),
@@ -188,26 +188,12 @@ IMPORTS = List(
         Column("id", "public_id"),
         Column("files", kind=Kind.TEXTS, head="Files"),
         Column("requested_by", "requested_by.username", nullable=True, head="By", missing="the operator"),
-        Column(
-            "state",
-            "job.state",
-            choices=Choices("JobState", Job.State.choices),
-            nullable=True,
-            head="State",
-            missing="not started",
-            help="State of the job that reads the files; null before somebody has said how.",
-        ),
+        Column("state", "job.state", choices=STATES, nullable=True, head="State", missing="not started"),
         Column("dry_run", kind=Kind.FLAG, head="Check only"),
         Column("rows_read", "job.rows_read", kind=Kind.COUNT, nullable=True, head="Rows"),
         Column("sets_written", "job.done", kind=Kind.COUNT, nullable=True, head="Document sets"),
-        Column(
-            "sets",
-            "job.total",
-            kind=Kind.COUNT,
-            nullable=True,
-            help="Document sets in the files; 0 until all rows are read.",
-        ),
-        Column("error", "job.error", nullable=True, help="Reason for failure; empty otherwise."),
+        Column("sets", "job.total", kind=Kind.COUNT, nullable=True, help="0 until all rows are read."),
+        Column("error", "job.error", nullable=True),
         Column("finished_at", "job.finished_at", kind=Kind.MOMENT, nullable=True),
     ),
 )

@@ -168,7 +168,7 @@ def _report_lines(report: ImportReport, project: str) -> list[str]:
     if report.rows_left_out:
         word = "row" if report.rows_left_out == 1 else "rows"
         lines.append(f"Left out: {report.rows_left_out:,} {word}, for these reasons:")
-        lines += _problem_lines(report.problems, report.problem_count, report.place)
+        lines += _problem_lines(report.problems, report.problem_count, report.word)
         lines += way_out(report.problems, COMMAND_WORDS)
     return lines
 

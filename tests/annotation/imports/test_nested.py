@@ -132,9 +132,9 @@ def test_bad_line_is_named(tmp_path: Path, changes: Any, column: str, fragment: 
 
 
 def test_document_twice_names_both_lines(tmp_path: Path) -> None:
-    [(line, column, reason)] = problems_of(jsonl(tmp_path, nested(), nested()))
-    assert (line, column) == (2, "doc_id")
-    assert reason.startswith("repeats 'd1' of line 1")
+    [(line, column, reason), _] = problems_of(jsonl(tmp_path, nested(), nested()))
+    assert (line, column) == (2, "")
+    assert reason.startswith("repeats the key of line 1 (document_id 'd1', system 'alder'")
 
 
 def test_a_line_of_another_target_length_belongs_to_the_same_document(tmp_path: Path) -> None:

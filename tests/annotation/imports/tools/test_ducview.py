@@ -152,7 +152,7 @@ def test_content_units_with_the_same_label_keep_their_own_answers(tmp_path: Path
         ),
         (
             {NAME: pan(), f"b/{NAME}": pan()},
-            "repeats 'D0901-A' of D0901-A.M.100.F.12.pan, with the summary by '12'",
+            "repeats the key of D0901-A.M.100.F.12.pan (document_id 'D0901-A', system '12'",
         ),
         ({"a.pyr": "<pyramid>\n<text>\n</pyramid>"}, "a.pyr, line 3: is not XML that can be read"),
     ],
