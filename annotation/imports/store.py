@@ -8,22 +8,22 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
 from itertools import product
 from typing import Any, Literal, NamedTuple
 
 from django.db import connection
-from django.db.models import Q
+from django.db.models import Prefetch, Q
 from django.utils import timezone
 
 from annotation.core.by_hand import copy_rows, insert, new_keys
 from annotation.core.current_checks import take_out
 from annotation.imports.problems import Findings
 from annotation.imports.row import Claim as ClaimData
-from annotation.imports.row import Dataset, SetData, Side, Stretch, TargetWords
+from annotation.imports.row import Dataset, Place, SetData, Side, Stretch, TargetWords
 from annotation.judging.question_texts import MOST_QUESTIONS, question_key
-from annotation.judging.services.running.questions import add_questions
+from annotation.judging.services.running.questions import add_questions, questions_about
 from annotation.models import (
     SCORES,
     Check,
@@ -42,7 +42,7 @@ from annotation.models import (
     Verdict,
 )
 from annotation.models.answer import Answer
-from annotation.models.claim import QUESTIONS, has_number, new_queue_key
+from annotation.models.claim import has_number, new_queue_key
 from annotation.scoring.fresh import fresh_scores, unscored_columns
 from annotation.scoring.records import judged_text
 from annotation.scoring.rescore import DERIVED
@@ -73,6 +73,8 @@ _OF_CHECK = (
 
 Owner = Summary | DocumentSet
 """The text that claims are taken from: a summary, or the documents of a set."""
+Said = dict[str, tuple[str | None, dict[str, str]]]
+"""Label and votes for a check, by the name of the file."""
 
 
 @dataclass(slots=True)
@@ -197,11 +199,22 @@ class _Answer(NamedTuple):
     """People's answer to a claim about a summary; `check_id` is None if the check is new."""
 
     claim: Claim
-    data: ClaimData
     summary: Summary
-    system: str
     side: Side
     check_id: int | None
+    label: str
+    votes: dict[str, str]
+    reason: str
+
+
+class _Claims(NamedTuple):
+    """A list of claims of a file, and the text in the project that they are taken from."""
+
+    row: DocumentSet
+    owner: Owner
+    claims: list[ClaimData]
+    side: Side
+    target: TargetWords
 
 
 @dataclass(slots=True)
@@ -224,14 +237,14 @@ class _Batch:
     comparisons: list[Comparison] = field(default_factory=list)
 
     @property
-    def old_sets(self) -> dict[int, DocumentSet]:
-        return {row.pk: row for row in self.sets.values() if row.pk not in self.new_sets}
+    def old_sets(self) -> list[DocumentSet]:
+        return [row for row in self.sets.values() if row.pk not in self.new_sets]
 
     def each(self) -> Iterator[tuple[DocumentSet, SetData]]:
         return ((self.sets[name], one) for name, one in self.data.items() if name in self.sets)
 
-    def _refuse(self, line: int | None, name: str, way_out: str) -> None:
-        told = f"{name} differs from the project's text. Import it with {way_out}, or into a new project."
+    def _refuse(self, line: Place, owner: Owner, way_out: str) -> None:
+        told = f"{_name_of(owner)} differs from the project's text. Import it with {way_out}, or into a new project."
         self.store.problems.add(line, "", told)
 
     # Document sets and their texts
@@ -239,7 +252,8 @@ class _Batch:
     def write_sets(self) -> None:
         project = self.store.project
         rows = DocumentSet.objects.filter(project=project, external_id__in=list(self.data))
-        there = {row.external_id: row for row in rows}
+        whole = rows.prefetch_related("documents", "summaries__system", "summaries__comparisons_as_summary")
+        there = {row.external_id: row for row in whole}
         new, regrouped = [], []
         for name, one in self.data.items():
             row = there.get(name)
@@ -266,20 +280,15 @@ class _Batch:
         """Write documents, summaries, references, their comparisons and units. A text of the project that differs is a
         problem.
         """
-        there: dict[int, list[Summary]] = defaultdict(list)
-        documents: dict[int, list[str]] = defaultdict(list)
-        pairs: set[tuple[int, int]] = set()
-        if known := self.old_sets:
-            for document in Document.objects.filter(document_set__in=known).order_by("position"):
-                documents[document.document_set_id].append(document.text)
-            rows = Summary.objects.filter(document_set__in=known).select_related("system").order_by("pk")
-            for summary in rows:
-                summary.document_set = known[summary.document_set_id]
-                there[summary.document_set_id].append(summary)
-            of_sets = Comparison.objects.filter(summary__document_set__in=known)
-            pairs = set(of_sets.values_list("summary_id", "reference_id"))
+        there = {
+            row.pk: [] if row.pk in self.new_sets else [*row.summaries.all()] for row in self.sets.values()
+        }
+        old = (text for texts in there.values() for text in texts)
+        pairs = {
+            (each.summary_id, each.reference_id) for text in old for each in text.comparisons_as_summary.all()
+        }
         for row, one in self.each():
-            self._plan_documents(row, one, documents[row.pk])
+            self._plan_documents(row, one)
             self._plan_summaries(row, one, there[row.pk])
             self._plan_references(row, one, there[row.pk], pairs)
         created = [text for text, _ in self.new if isinstance(text, Summary)]
@@ -294,10 +303,11 @@ class _Batch:
         insert(self.comparisons)
         copy_rows(Unit, ("summary_id", "document_id", "position", "start", "end"), self._units())
 
-    def _plan_documents(self, row: DocumentSet, one: SetData, there: Sequence[str]) -> None:
+    def _plan_documents(self, row: DocumentSet, one: SetData) -> None:
+        there = [] if row.pk in self.new_sets else [document.text for document in row.documents.all()]
         self.store.count("documents", there, times=len(there or one.documents))
         if there and one.documents and there != list(one.documents):
-            self._refuse(one.line, f"the document of {row.external_id!r}", "another document_id")
+            self._refuse(one.line, row, "another document_id")
         elif not there:
             numbered = enumerate(one.documents, start=1)
             self.new += [(Document(document_set=row, position=at, text=text), None) for at, text in numbered]
@@ -359,7 +369,7 @@ class _Batch:
             row.text = text
             self.new.append((row, data.units))
         elif row.text != text:
-            self._refuse(data.line, _name_of(row), way_out)
+            self._refuse(data.line, row, way_out)
         state = self.store.count(key[0], row.pk, is_changed=is_changed)
         self.store.texts[row.document_set.external_id, *key] = (row, state)
 
@@ -401,13 +411,8 @@ class _Batch:
 
     def write_questions(self) -> None:
         """Add new questions; they replace the current questions of a judge."""
-        asked = [row.pk for row, one in self.each() if one.questions]
-        known: dict[int, list[Claim]] = defaultdict(list)
-        rows = Claim.all_claims.filter(QUESTIONS, claim_set__document_set__in=asked)
-        for question in rows.select_related("claim_set") if asked else ():
-            known[question.claim_set.document_set_id or 0].append(question)
         for row, one in self.each():
-            there = known[row.pk]
+            there = [*questions_about(row.pk)] if one.questions else []
             given = {question_key(each.text) for each in there if each.origin != ClaimOrigin.JUDGE}
             new = [text for text in one.questions if question_key(text) not in given]
             standing = [each for each in there if each.removed_at is None]
@@ -421,8 +426,7 @@ class _Batch:
             elif new:
                 self.touched.add(row.pk)
                 take_out(made_up)
-                name = self.store.origin_name
-                add_questions(row.pk, new, origin=ClaimOrigin.IMPORTED, origin_name=name)
+                add_questions(row.pk, new, origin=ClaimOrigin.IMPORTED, origin_name=self.store.origin_name)
 
     def write_claims(self) -> list[_Answer]:
         """Write claims of texts that have none, and return the answers that the project lacks.
@@ -430,85 +434,75 @@ class _Batch:
         A list of claims that differs from the list in the project is a problem.
         """
         lists = list(self._lists_of_claims())
-        known = _known_claims([owner for owner, *_ in lists if _set_of(owner).pk not in self.new_sets])
-        made: dict[Owner, ClaimSet] = {}
-        for owner, *_ in lists:
-            of = {"summary": owner} if isinstance(owner, Summary) else {"document_set": owner}
-            if owner not in known:
-                made[owner] = ClaimSet(**of, origin=ClaimOrigin.IMPORTED, origin_name=self.store.origin_name)
+        rows = _known_claims([each.owner for each in lists if each.row.pk not in self.new_sets])
+        origin = {"origin": ClaimOrigin.IMPORTED, "origin_name": self.store.origin_name}
+        new = {each.owner: each for each in lists if each.owner not in rows}
+        made = {owner: ClaimSet(**{_column_of(owner): owner}, **origin) for owner in new}
         insert(list(made.values()))
-        answered = []
-        for owner, claims, side, line, target in lists:
-            if owner not in known:
-                numbered = enumerate(claims, start=1)
-                known[owner] = [_claim_row(made[owner], each, place) for place, each in numbered]
-                self.new_claims += known[owner]
-                self.touched.add(_set_of(owner).pk)
-            rows = known[owner]
-            if [(row.text, row.weight) for row in rows] != [(each.text, each.weight) for each in claims]:
-                told = f"the list of claims of {_name_of(owner)} differs from the one in the project"
-                way_out = "Give the same claims, or import into a new project."
-                self.store.problems.add(line, "", f"{told}, or for another target length. {way_out}")
-                continue
-            self.store.count("claims", rows[0].pk, times=len(rows))
-            pairs = zip(rows, claims, strict=True)
-            answered += [(*pair, side, _set_of(owner), target) for pair in pairs]
-        self._link_to_units([(row, each.unit) for row, each, *_ in answered if each.unit and not row.pk])
+        linked = [owner.pk for owner, each in new.items() if any(claim.unit for claim in each.claims)]
+        keys = Unit.objects.filter(summary__in=linked).values_list("summary_id", "position", "pk")
+        units = {(summary, position): pk for summary, position, pk in keys}
+        for owner, each in new.items():
+            numbered = enumerate(each.claims, start=1)
+            rows[owner] = [_claim_row(made[owner], claim, place, units) for place, claim in numbered]
+            self.new_claims += rows[owner]
+            self.touched.add(each.row.pk)
+        for each in lists:
+            there, given = rows[each.owner], each.claims
+            self.store.count("claims", there[0].pk, times=len(there))
+            if [(row.text, row.weight) for row in there] != [(claim.text, claim.weight) for claim in given]:
+                told = f"the list of claims of {_name_of(each.owner)} differs from the one in the project, or for"
+                told = f"{told} another target length. Give the same claims, or import into a new project."
+                self.store.problems.add(self.data[each.row.external_id].line, "", told)
+        if self.store.problems.count:
+            return []
         insert(self.new_claims)
-        return self._answers(answered)
+        return [*self._answers(lists, rows)]
 
-    def _lists_of_claims(self) -> Iterator[tuple[Owner, list[ClaimData], Side, int | None, TargetWords]]:
+    def _lists_of_claims(self) -> Iterator[_Claims]:
         for row, one in self.each():
             for (system, target), summary in one.summaries.items():
                 if summary.claims:
                     owner = self.store.texts[row.external_id, "summaries", system, target][0]
-                    yield owner, summary.claims, "summary", one.line, target
+                    yield _Claims(row, owner, summary.claims, "summary", target)
             for (reference_id, target), claims in one.claims.items():
                 reference = self.store.reference(row.external_id, reference_id, target)
-                yield reference[0] if reference else row, claims, "reference", one.line, target
+                yield _Claims(row, reference[0] if reference else row, claims, "reference", target)
 
-    def _link_to_units(self, named: Sequence[tuple[Claim, int]]) -> None:
-        rows = Unit.objects.filter(summary__in={row.claim_set.summary_id for row, _ in named})
-        keys = rows.values_list("summary_id", "position", "pk") if named else ()
-        units = {(summary, place): key for summary, place, key in keys}
-        for row, number in named:
-            row.unit_id = units.get((row.claim_set.summary_id or 0, number))
-
-    def _answers(self, answered: Iterable[tuple[Any, ...]]) -> list[_Answer]:
+    def _answers(self, lists: Sequence[_Claims], rows: Mapping[Owner, list[Claim]]) -> Iterator[_Answer]:
         """An answer is known if it equals the latest one from files of this name, or else the latest imported one."""
         checks, said = _known_answers(self.old_sets)
-        found = []
-        for row, each, side, document_set, target in answered:
-            for system, label in each.verdicts.items():
-                summary, _ = self.store.texts[document_set.external_id, "summaries", system, target]
+        pairs = ((each, *pair) for each in lists for pair in zip(rows[each.owner], each.claims, strict=True))
+        for of, row, claim in pairs:
+            for system, label in claim.verdicts.items():
+                summary, _ = self.store.texts[of.row.external_id, "summaries", system, of.target]
                 check_id = checks.get((row.pk, summary.pk))
                 self.store.count("checks", check_id)
                 before = said.get(check_id or 0, {})
                 last = before.get(self.store.origin, list(before.values())[-1] if before else None)
-                is_known = last == (label, each.votes.get(system, {}))
-                self.store.count("verdicts", is_known)
-                if not is_known:
-                    found.append(_Answer(row, each, summary, system, side, check_id))
-                    self.touched.add(document_set.pk)
-        return found
+                votes = claim.votes.get(system, {})
+                self.store.count("verdicts", last == (label, votes))
+                if last != (label, votes):
+                    self.touched.add(of.row.pk)
+                    yield _Answer(
+                        row, summary, of.side, check_id, label, votes, claim.reasons.get(system) or ""
+                    )
 
     def write_answers(self, answers: Sequence[_Answer], *, scores: bool) -> None:
         derived = self._score_new(answers) if scores else {}
         unscored, project = unscored_columns(), self.store.project.pk
-        new = [each for each in answers if each.check_id is None]
-        made = {id(each): key for each, key in zip(new, new_keys(Check, len(new)), strict=True)}
-        checks = []
-        for each in new:
-            claim, summary = each.claim, each.summary
-            place = (made[id(each)], project, claim.pk, summary.pk, summary.document_set_id, each.side)
-            state = (claim.removed_at is None, has_number(claim.text), new_queue_key())
-            checks.append((*place, *state, *derived.get((claim.pk, summary.pk), unscored)))
-        copy_rows(Check, _OF_CHECK, checks)
-        rows = []
+        keys = iter(new_keys(Check, sum(each.check_id is None for each in answers)))
+        checks, rows = [], []
         for each in answers:
-            check, said, system = each.check_id or made[id(each)], each.data, each.system
-            votes, reason = json.dumps([*said.votes.get(system, {}).items()]), said.reasons.get(system) or ""
-            rows.append((check, self.store.origin, said.verdicts[system], votes, reason, ""))
+            check, claim, summary = each.check_id or next(keys), each.claim, each.summary
+            if each.check_id is None:
+                place = (check, project, claim.pk, summary.pk, summary.document_set_id, each.side)
+                state = (claim.removed_at is None, has_number(claim.text), new_queue_key())
+                checks.append((*place, *state, *derived.get((claim.pk, summary.pk), unscored)))
+            rows.append(
+                (check, self.store.origin, each.label, json.dumps([*each.votes.items()]), each.reason, "")
+            )
+        copy_rows(Check, _OF_CHECK, checks)
         _copy_answers(Verdict, ("check_row_id", "origin_name", "label", "votes", "reason", "repeated"), rows)
 
     def _score_new(self, answers: Sequence[_Answer]) -> dict[tuple[int, int], Any]:
@@ -517,19 +511,17 @@ class _Batch:
         summaries = [row for row in created if row.document_set_id in self.new_sets]
         labels: dict[int, dict[int, str]] = defaultdict(dict)
         for each in answers:
-            labels[each.summary.pk][each.claim.pk] = each.data.verdicts[each.system]
+            labels[each.summary.pk][each.claim.pk] = each.label
         references = {row.reference_id for row in self.comparisons}
         units = Unit.objects.filter(summary__in=references) if references else ()
         rows: dict[str, Any] = {"comparisons": self.comparisons, "units": units, "claims": self.new_claims}
+        derived = {}
         found = list(fresh_scores(self.store.project, summaries, labels, **rows))
-        for fresh in found:
+        for summary, fresh in zip(summaries, found, strict=True):
             fresh.score.project_id = self.store.project.pk
+            derived.update({(claim, summary.pk): columns for claim, columns in fresh.columns.items()})
         insert([fresh.score for fresh in found])
-        return {
-            (claim, summary.pk): derived
-            for summary, fresh in zip(summaries, found, strict=True)
-            for claim, derived in fresh.columns.items()
-        }
+        return derived
 
     def write_ratings(self) -> None:
         columns = ("summary_id", "criterion_id", "origin_name", "value")
@@ -560,39 +552,33 @@ def _known_claims(owners: Sequence[Owner]) -> dict[Owner, list[Claim]]:
 
     People's claims are left out, unless a text has no others.
     """
-    claims: dict[Owner, list[Claim]] = defaultdict(list)
+    if not owners:
+        return {}
     summaries = [each.pk for each in owners if isinstance(each, Summary)]
-    sets = [each.pk for each in owners if isinstance(each, DocumentSet)]
-    of_owners = Q(claim_set__summary__in=summaries) | Q(claim_set__document_set__in=sets)
-    rows = Claim.all_claims.filter(of_owners, claim_set__kind=ClaimSet.Kind.CLAIMS, claim_set__is_active=True)
-    if owners:
-        list(
-            Summary.objects.select_for_update(of=("self",)).filter(pk__in=summaries).order_by("pk").only("pk")
-        )
-        for claim in rows.select_related("claim_set").order_by("claim_set_id", "pk"):
-            of = claim.claim_set
-            claims[Summary(pk=of.summary_id) if of.summary_id else DocumentSet(pk=of.document_set_id)].append(
-                claim
-            )
-    return {
-        owner: [one for one in some if one.origin != ClaimOrigin.PERSON] or some
-        for owner, some in claims.items()
-    }
+    list(Summary.objects.select_for_update(of=("self",)).filter(pk__in=summaries).order_by("pk").only("pk"))
+    of_owners = Q(summary__in=summaries) | Q(
+        document_set__in=[each for each in owners if isinstance(each, DocumentSet)]
+    )
+    lists = ClaimSet.objects.filter(of_owners, kind=ClaimSet.Kind.CLAIMS, is_active=True)
+    known: dict[Owner, list[Claim]] = {}
+    for one in lists.prefetch_related(Prefetch("claims", Claim.all_claims.order_by("pk"))):
+        claims = [*one.claims.all()]
+        owner = Summary(pk=one.summary_id) if one.summary_id else DocumentSet(pk=one.document_set_id)
+        known[owner] = [claim for claim in claims if claim.origin != ClaimOrigin.PERSON] or claims
+    return known
 
 
-def _known_answers(sets: Collection[int]) -> tuple[dict[tuple[int, int], int], dict[int, dict[str, Any]]]:
+def _known_answers(sets: Sequence[DocumentSet]) -> tuple[dict[tuple[int, int], int], dict[int, Said]]:
     """Load checks by claim and summary, and for each check the label and votes of each file, the latest last."""
-    said: dict[int, dict[str, tuple[str | None, dict[str, str]]]] = defaultdict(dict)
-    if not sets:
-        return {}, said
+    said: dict[int, Said] = defaultdict(dict)
     checks = Check.objects.filter(summary__document_set__in=sets).values_list("pk", "claim_id", "summary_id")
     of_files = {"role": Verdict.Role.REVIEWER, "origin_name__startswith": ORIGIN}
     imported = Verdict.objects.filter(check_row__summary__document_set__in=sets, **of_files).order_by("pk")
     columns = ("check_row_id", "origin_name", "label", "votes")
-    for check_id, origin, label, votes in imported.values_list(*columns):
+    for check_id, origin, label, votes in imported.values_list(*columns) if sets else ():
         said[check_id].pop(origin, None)
         said[check_id][origin] = label, dict(votes)
-    return {(claim_id, summary_id): pk for pk, claim_id, summary_id in checks}, said
+    return {(claim_id, summary_id): pk for pk, claim_id, summary_id in checks if sets}, said
 
 
 def _criterion(name: str, values: Collection[float]) -> metrics.Criterion:
@@ -613,21 +599,22 @@ def _criterion(name: str, values: Collection[float]) -> metrics.Criterion:
     return metrics.Criterion(named, question, points=counted(words, first), asked="after")
 
 
-def _claim_row(claim_set: ClaimSet, claim: ClaimData, position: int) -> Claim:
+def _claim_row(
+    claim_set: ClaimSet, claim: ClaimData, position: int, units: Mapping[tuple[int | None, int | None], int]
+) -> Claim:
     start = claim_set.summary.text.find(claim.text) if claim_set.summary else -1
     place = {"start": start, "end": start + len(claim.text)} if start >= 0 else {}
+    unit = units.get((claim_set.summary_id, claim.unit))
     about = {"text": claim.text, "weight": claim.weight, "origin": ClaimOrigin.IMPORTED}
-    return Claim(claim_set=claim_set, position=position, **about, **place)
+    return Claim(claim_set=claim_set, position=position, unit_id=unit, **about, **place)
 
 
-def _set_of(owner: Owner) -> DocumentSet:
-    return owner if isinstance(owner, DocumentSet) else owner.document_set
+def _column_of(owner: Owner) -> str:
+    return "summary" if isinstance(owner, Summary) else "document_set"
 
 
 def _name_of(owner: Owner) -> str:
-    name = _set_of(owner).external_id
     if isinstance(owner, DocumentSet):
-        return f"the documents of {name!r}"
-    if owner.is_summary and owner.system:
-        return f"the summary of {name!r} by {owner.system.name!r}"
-    return f"the reference {owner.external_id!r} of {name!r}"
+        return f"the document of {owner.external_id!r}"
+    kind, name = ("summary", str(owner.system)) if owner.is_summary else ("reference", owner.external_id)
+    return f"the {kind} {name!r} of {owner.document_set.external_id!r}"

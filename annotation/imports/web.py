@@ -193,9 +193,7 @@ def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
     look = _look(asked, form["encoding"] if form else "")
     form, columns, is_flat = form or _kept(asked, look), _columns(look), _is_flat(look)
     chosen = {*form["columns"].values()}
-    rows = (
-        [[_short(pick(record.values, column)) for column in columns] for record in look.first] if look else []
-    )
+    records = look.first[:ROWS_SHOWN] if look else ()
     return {
         "is_kept": True,
         "is_large": is_large(asked),
@@ -203,7 +201,7 @@ def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
         "form": form,
         "guess": guess(look) if look and is_flat else None,
         "is_flat": is_flat,
-        "rows": rows[:ROWS_SHOWN],
+        "rows": [[_short(pick(record.values, column)) for column in columns] for record in records],
         "columns": [(place, name, form["columns"].get(name, "")) for place, name in enumerate(columns)],
         "fields": [(name, held["title"]) for name, held in FIELDS.items()],
         "encodings": ENCODINGS,

@@ -187,7 +187,7 @@ def test_another_language_or_document_is_refused(
 @pytest.mark.parametrize(
     ("changes", "named", "way_out"),
     [
-        ({"summary": "Other."}, "the summary of 'd1' by 'alder'", "another system name or target_words"),
+        ({"summary": "Other."}, "the summary 'alder' of 'd1'", "another system name or target_words"),
         ({"reference": "Other."}, "the reference '' of 'd1'", "another reference_id"),
     ],
 )
