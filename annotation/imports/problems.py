@@ -105,7 +105,7 @@ class Findings:
         if len(self.kept) < KEPT:
             self.kept.append(found)
 
-    def remark(self, reason: str, *, line: int | None = None) -> None:
+    def remark(self, reason: str, *, line: int | str | None = None) -> None:
         """Add a remark."""
         self.add(line, "", reason)
 

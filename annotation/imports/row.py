@@ -273,7 +273,7 @@ _Name = Annotated[str, PlainValidator(_name)]
 _RequiredName = Annotated[_Name, AfterValidator(_filled)]
 _Statement = Annotated[str, PlainValidator(_checked), AfterValidator(_filled)]
 _Target = Annotated[int, Field(ge=1, le=MAX_TARGET)]
-_Label = Annotated[str | None, PlainValidator(_label)]
+_Label = Annotated[str, PlainValidator(_label)]
 _Votes = Annotated[dict[str, _Label], BeforeValidator(_by_rater)]
 _System = Annotated[str, StringConstraints(strip_whitespace=True)]
 _Reason = Annotated[str, AfterValidator(_storable)]
@@ -541,19 +541,14 @@ class SetData:
             self.references.setdefault(one.id, {}).setdefault(row.target, one._replace(line=row.line))
             self.authors[one.id] = self.authors.get(one.id) or one.author
 
-    def texts_of(self, reference_id: str) -> dict[TargetWords, Reference]:
-        """Return the texts of a reference by target length; None is the key of a text for all other lengths.
+    def reference_for(self, reference_id: str, target: TargetWords) -> str | None:
+        """Return the text of a reference for summaries of a target length; None if there is none.
 
-        If all its texts are equal, they are one text for all lengths.
+        It is the text for that length, or for all lengths. If all its texts are equal, they are for all lengths.
         """
         texts = self.references[reference_id]
-        one = next(iter(texts.values()))
-        return {None: one} if all(each.text == one.text for each in texts.values()) else texts
-
-    def reference_for(self, reference_id: str, target: TargetWords) -> str | None:
-        """Return the text of a reference for summaries of a target length; None if there is none."""
-        texts = self.texts_of(reference_id)
-        one = texts.get(target) or texts.get(None)
+        only = next(iter(texts.values())) if len({each.text for each in texts.values()}) == 1 else None
+        one = texts.get(target) or texts.get(None) or only
         return one.text if one else None
 
     def is_of_summary(self, claim: Claim) -> bool:

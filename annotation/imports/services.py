@@ -259,8 +259,9 @@ def _require_documents(store: Store, dataset: Dataset) -> None:
 def _outcome(row: Row, store: Store) -> PushedRow:
     keys = [(row.document_id, "summaries", one.system, row.target) for one in row.systems]
     summary, state = store.texts[keys[0]] if keys else (None, None)
-    found = (store.reference(row.document_id, one.id, row.target) for one in row.references)
-    reference, of_reference = next(filter(None, found), (None, None))
+    keys = [(row.document_id, "references", one.id, row.target) for one in row.references]
+    reference, of_reference = store.texts[keys[0]] if keys else (None, None)
     is_changed = state == "unchanged" and of_reference == "created"
     whole = "changed" if is_changed else state or of_reference or "unchanged"
-    return PushedRow(whole, *(each.public_id if each else None for each in (summary, reference)))
+    named, other = (each.public_id if each else None for each in (summary, reference))
+    return PushedRow(whole, named, other)

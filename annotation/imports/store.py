@@ -73,6 +73,8 @@ _OF_CHECK = (
 
 Owner = Summary | DocumentSet
 """The text that claims are taken from: a summary, or the documents of a set."""
+Units = dict[tuple[int | None, int | None], int]
+"""Keys of units by the key of their summary and their number."""
 Said = dict[str, tuple[str | None, dict[str, str]]]
 """Label and votes for a check, by the name of the file."""
 
@@ -134,13 +136,6 @@ class Store:
         count = self.counts[kind]
         setattr(count, state, getattr(count, state) + times)
         return state
-
-    def reference(
-        self, document_id: str, reference_id: str, target: TargetWords
-    ) -> tuple[Summary, State] | None:
-        """Return the row of a reference of the file, with its state."""
-        named = (document_id, "references", reference_id)
-        return self.texts.get((*named, target)) or self.texts.get((*named, None))
 
     def begin(self, dataset: Dataset) -> None:
         """Create the systems and criteria that are missing."""
@@ -224,6 +219,7 @@ class _Batch:
     - `touched`: sets whose scores or statistics may change
     - `new`: new texts, with their units if the file has them
     - `changed`: summaries with other metadata
+    - `states`: what the import does with each text, by the identity of its row
     """
 
     store: Store
@@ -232,6 +228,7 @@ class _Batch:
     new_sets: set[int] = field(default_factory=set)
     touched: set[int] = field(default_factory=set)
     new: list[tuple[Summary | Document, tuple[Stretch, ...] | None]] = field(default_factory=list)
+    states: dict[int, State] = field(default_factory=dict)
     changed: list[Summary] = field(default_factory=list)
     new_claims: list[Claim] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
@@ -243,9 +240,13 @@ class _Batch:
     def each(self) -> Iterator[tuple[DocumentSet, SetData]]:
         return ((self.sets[name], one) for name, one in self.data.items() if name in self.sets)
 
-    def _refuse(self, line: Place, owner: Owner, way_out: str) -> None:
-        told = f"{_name_of(owner)} differs from the project's text. Import it with {way_out}, or into a new project."
-        self.store.problems.add(line, "", told)
+    def _refuse(self, line: Place, owner: Owner) -> None:
+        of_text = "system name or target_words" if getattr(owner, "is_summary", False) else "reference_id"
+        key = "document_id" if isinstance(owner, DocumentSet) else of_text
+        told = (
+            f"{_name_of(owner)} differs from the project's text. Import it with another {key}, or into a new"
+        )
+        self.store.problems.add(line, "", f"{told} project.")
 
     # Document sets and their texts
 
@@ -307,7 +308,7 @@ class _Batch:
         there = [] if row.pk in self.new_sets else [document.text for document in row.documents.all()]
         self.store.count("documents", there, times=len(there or one.documents))
         if there and one.documents and there != list(one.documents):
-            self._refuse(one.line, row, "another document_id")
+            self._refuse(one.line, row)
         elif not there:
             numbered = enumerate(one.documents, start=1)
             self.new += [(Document(document_set=row, position=at, text=text), None) for at, text in numbered]
@@ -315,18 +316,10 @@ class _Batch:
     def _plan_summaries(self, row: DocumentSet, one: SetData, there: Sequence[Summary]) -> None:
         known = {(each.system, each.target_words): each for each in there if each.is_summary}
         for (name, target), given in one.summaries.items():
-            system = self.store.systems[name]
-            about: dict[str, Any] = {"names_references": given.names_references, "metadata": given.metadata}
-            new = Summary(document_set=row, is_summary=True, system=system, target_words=target, **about)
-            summary = known.get((system, target), new)
-            is_changed = given.metadata not in ({}, summary.metadata)
-            if is_changed:
-                summary.metadata = given.metadata
-                self.changed.append(summary)
-            way_out = "another system name or target_words"
-            self._plan(
-                summary, ("summaries", name, target), given.summary, given, way_out, is_changed=is_changed
-            )
+            about: dict[str, Any] = {"system": self.store.systems[name], "target_words": target}
+            about |= {"names_references": given.names_references, "metadata": given.metadata}
+            new = Summary(document_set=row, is_summary=True, text=given.summary, **about)
+            self._plan(("summaries", name, target), new, known.get((new.system, target), new), given)
 
     def _plan_references(
         self, row: DocumentSet, one: SetData, there: Sequence[Summary], pairs: Collection[tuple[int, int]]
@@ -339,39 +332,37 @@ class _Batch:
             if (summary.pk, reference.pk) in pairs
         }
         for name, texts in one.references.items():
-            system = self.store.systems.get(one.authors[name])
-            is_known = any(each.external_id == name for each in of_set)
-            for target, given in (texts if is_known else one.texts_of(name)).items():
-                new = Summary(
-                    document_set=row, is_reference=True, external_id=name, target_words=target, system=system
-                )
+            author = self.store.systems.get(one.authors[name])
+            is_new = all(each.external_id != name for each in of_set)
+            is_one_text = len({given.text for given in texts.values()}) == 1
+            for target, given in texts.items():
+                place = None if is_new and is_one_text else target
+                about = {"external_id": name, "target_words": place, "text": given.text}
+                new = Summary(document_set=row, is_reference=True, system=author, **about)
                 general = known.get((name, None), new)
                 default = general if general.text == given.text else new
                 reference = known.get((name, target)) or served.get((name, target), default)
-                if system not in (None, reference.system):
-                    told = f"is {system}, and the project has another author, or none, of {_name_of(reference)}. Leave"
-                    self.store.problems.add(
-                        given.line, "reference_author", f"{told} it out, or use a new project."
+                if author not in (None, reference.system):
+                    told = (
+                        f"is {author}, not the author of {_name_of(reference)} in the project. Leave it out."
                     )
-                self._plan(reference, ("references", name, target), given.text, given, "another reference_id")
+                    self.store.problems.add(given.line, "reference_author", told)
+                self._plan(("references", name, target), new, reference, given)
+                known[name, reference.target_words] = reference
 
-    def _plan(
-        self,
-        row: Summary,
-        key: tuple[str, str, TargetWords],
-        text: str,
-        data: Any,
-        way_out: str,
-        *,
-        is_changed: bool = False,
-    ) -> None:
-        if row.pk is None:
-            row.text = text
-            self.new.append((row, data.units))
-        elif row.text != text:
-            self._refuse(data.line, row, way_out)
-        state = self.store.count(key[0], row.pk, is_changed=is_changed)
-        self.store.texts[row.document_set.external_id, *key] = (row, state)
+    def _plan(self, key: tuple[str, str, TargetWords], new: Summary, row: Summary, data: Any) -> None:
+        """`new` is the text of the file. `row` is the one in the project, or else `new`."""
+        if id(row) not in self.states:
+            is_changed = new.metadata not in ({}, row.metadata)
+            self.states[id(row)] = self.store.count(key[0], row.pk, is_changed=is_changed)
+            if row is new:
+                self.new.append((row, data.units))
+            elif is_changed:
+                row.metadata = new.metadata
+                self.changed.append(row)
+        if row.text != new.text:
+            self._refuse(data.line, row)
+        self.store.texts[new.document_set.external_id, *key] = (row, self.states[id(row)])
 
     def _compare(self, one: SetData, texts: Sequence[Summary], pairs: Collection[tuple[int, int]]) -> None:
         references = [each for each in texts if each.is_reference]
@@ -441,7 +432,7 @@ class _Batch:
         insert(list(made.values()))
         linked = [owner.pk for owner, each in new.items() if any(claim.unit for claim in each.claims)]
         keys = Unit.objects.filter(summary__in=linked).values_list("summary_id", "position", "pk")
-        units = {(summary, position): pk for summary, position, pk in keys}
+        units: Units = {(summary, position): pk for summary, position, pk in keys}
         for owner, each in new.items():
             numbered = enumerate(each.claims, start=1)
             rows[owner] = [_claim_row(made[owner], claim, place, units) for place, claim in numbered]
@@ -466,8 +457,8 @@ class _Batch:
                     owner = self.store.texts[row.external_id, "summaries", system, target][0]
                     yield _Claims(row, owner, summary.claims, "summary", target)
             for (reference_id, target), claims in one.claims.items():
-                reference = self.store.reference(row.external_id, reference_id, target)
-                yield _Claims(row, reference[0] if reference else row, claims, "reference", target)
+                found = self.store.texts.get((row.external_id, "references", reference_id, target))
+                yield _Claims(row, found[0] if found else row, claims, "reference", target)
 
     def _answers(self, lists: Sequence[_Claims], rows: Mapping[Owner, list[Claim]]) -> Iterator[_Answer]:
         """An answer is known if it equals the latest one from files of this name, or else the latest imported one."""
@@ -599,9 +590,7 @@ def _criterion(name: str, values: Collection[float]) -> metrics.Criterion:
     return metrics.Criterion(named, question, points=counted(words, first), asked="after")
 
 
-def _claim_row(
-    claim_set: ClaimSet, claim: ClaimData, position: int, units: Mapping[tuple[int | None, int | None], int]
-) -> Claim:
+def _claim_row(claim_set: ClaimSet, claim: ClaimData, position: int, units: Units) -> Claim:
     start = claim_set.summary.text.find(claim.text) if claim_set.summary else -1
     place = {"start": start, "end": start + len(claim.text)} if start >= 0 else {}
     unit = units.get((claim_set.summary_id, claim.unit))
