@@ -5,7 +5,6 @@ from __future__ import annotations
 from copy import copy
 from typing import Any
 
-from django.core.files.base import ContentFile
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -16,7 +15,6 @@ from rest_framework.response import Response
 from annotation.api.access import ApiView, only
 from annotation.api.fields import FactsField, RowsField, WordChoice
 from annotation.api.lists import operation_of, shape_of
-from annotation.api.parsing import PlainJSONParser
 from annotation.api.schema import operation
 from annotation.core.facts import plain
 from annotation.core.permissions import Verb
@@ -44,12 +42,8 @@ MOST_ROWS = 1000
 WORDS = "Name the columns in `mapping`: [{listed}]."
 
 
-class NamedText(serializers.Serializer[Any]):
-    name = serializers.CharField(max_length=LONGEST, help_text="The file name, with its folder.")
-    content = serializers.CharField(allow_blank=True, trim_whitespace=False)
-
-
-class ImportChoices(serializers.Serializer[Any]):
+class Uploaded(serializers.Serializer[Any]):
+    files = serializers.ListField(child=serializers.FileField(), min_length=1, max_length=MOST_FILES)
     dry_run = serializers.BooleanField(default=False, help_text="Check and count only; write nothing.")
     skip_invalid = serializers.BooleanField(default=False, help_text="Skip and list invalid rows and files.")
     mapping = serializers.ListField(
@@ -71,16 +65,6 @@ class ImportChoices(serializers.Serializer[Any]):
     target_length = serializers.CharField(
         required=False, max_length=20, help_text="Target length of rows without one: `none` or a number."
     )
-
-
-class Uploaded(ImportChoices):
-    files = serializers.ListField(child=serializers.FileField(), min_length=1, max_length=MOST_FILES)
-
-
-class Inline(ImportChoices):
-    """Text files in the JSON body."""
-
-    files = serializers.ListField(child=NamedText(), min_length=1, max_length=MOST_FILES)
 
 
 _PROPERTIES = {name: {"type": held["kind"], "description": held["help"]} for name, held in FIELDS.items()}
@@ -117,7 +101,7 @@ class ImportDetail(ImportRow):  # type: ignore[misc,valid-type]
 
 class Imports(ApiView):
     tag = "imports"
-    parser_classes = (MultiPartParser, PlainJSONParser)
+    parser_classes = (MultiPartParser,)
 
     get = operation_of(
         IMPORTS,
@@ -130,28 +114,24 @@ class Imports(ApiView):
 
     @operation(
         "import_files",
-        request={"multipart/form-data": Uploaded, "application/json": Inline},
+        request={"multipart/form-data": Uploaded},
         responses={200: ImportDetail, 202: ImportDetail},
         refusals=("409",),
     )
     def post(self, request: Request, slug: str) -> Response:
         """Import files into a project.
 
-        Needs the verb "import". Send one CSV, JSON, JSONL or Parquet file of rows, or SEE HTML and DUCView files. With
-        a problem in a row, nothing is imported, unless `skip_invalid` is set. A worker imports large files (202): poll
-        the `url` of the reply until the import has ended.
+        Needs the verb "import". Send one CSV, JSON, JSONL or Parquet file of rows, or SEE HTML and DUCView files, whose
+        folder `models` or `peers` may tell references from summaries. With a problem in a row, nothing is imported,
+        unless `skip_invalid` is set. A worker imports large files (202): poll the `url` of the reply until the import
+        has ended.
         """
         project = self.enter(Verb.IMPORT)
-        is_inline = request.content_type.startswith("application/json")
-        wanted = self.body(Inline if is_inline else Uploaded)
+        wanted = self.body(Uploaded)
         named = {name: wanted.pop(name, "") for name in ("preset", "system", "encoding")}
         target = wanted.pop("target_length", "")
         wanted["layout"] = layout_of(wanted.pop("mapping", ()), target=target, **named)
-        uploads = wanted.pop("files")
-        if is_inline:
-            contents = ((one["content"].encode("utf-8", "surrogatepass"), one["name"]) for one in uploads)
-            uploads = [ContentFile(*one) for one in contents]
-        with staged(uploads, most_bytes=MOST_BYTES) as files:
+        with staged(wanted.pop("files"), most_bytes=MOST_BYTES) as files:
             asked = keep_upload(project=project, files=files, by=self.person)
         asked = import_kept(asked=asked, by=self.person, **wanted)
         if refusal := refusal_of(asked):
