@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -98,14 +98,8 @@ def import_kept(*, asked: Import, by: User | None, **choices: Any) -> Import:
             log(project=asked.project, actor=by, verb="request import", target=asked, data=facts)
             return asked
         [claimed] = jobs.take(Job.objects.filter(pk=job.pk))
-    with jobs.Lease(claimed.token) as lease:
-        try:
-            _bring_in(asked, claimed, lease)
-        except jobs.StoppedJob:
-            asked.refresh_from_db()
-        except Exception as failure:
-            jobs.finish(claimed, state=Job.State.FAILED, error=str(failure))
-            raise
+    jobs.carry_out(claimed, perform)
+    asked.refresh_from_db()
     return asked
 
 
@@ -208,9 +202,8 @@ def refusal_of(asked: Import) -> ImportRefused | None:
     """Return the refusal; None if the import was not refused."""
     if asked.refusal is None:
         return None
-    told = dict(asked.refusal)
-    problems = [read(Problem, problem) for problem in told.pop("problems")]
-    return ImportRefused(told.pop("message"), problems=problems, **told)
+    problems = [read(Problem, problem) for problem in asked.refusal["problems"]]
+    return ImportRefused(**asked.refusal | {"problems": problems})
 
 
 def choices_of(asked: Import) -> dict[str, Any]:
@@ -251,7 +244,7 @@ def drop_stale_uploads() -> None:
 
 def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
     """Deletes the files after an import that omitted no row."""
-    progress = _JobProgress(claimed, lease)
+    progress = _JobProgress(claimed=claimed, lease=lease)
     try:
         with files_of(asked) as files:
             choices = choices_of(asked) | {"files": files, "dry_run": asked.dry_run, "progress": progress}
@@ -259,8 +252,7 @@ def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
         asked.report, asked.refusal = asdict(report), None
     except ImportRefused as refused:
         asked.report = None
-        asked.refusal = {name: getattr(refused, name) for name in ("message", "problem_count", "word")}
-        asked.refusal["problems"] = [asdict(problem) for problem in refused.problems]
+        asked.refusal = {"message": refused.message, "word": refused.word, **refused.details}
     error = asked.refusal["message"] if asked.refusal else ""
     state = Job.State.FAILED if error else Job.State.DONE
     with transaction.atomic():
@@ -272,25 +264,23 @@ def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
         forget_files(asked)
 
 
+@dataclass(kw_only=True)
 class _JobProgress(Progress):
-    def __init__(self, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
-        super().__init__()
-        self._claimed = claimed
-        self._lease = lease
-        self._lease.progress = self.columns
+    claimed: jobs.Claimed
+    lease: jobs.Lease
 
     @property
     def columns(self) -> dict[str, int]:
         return {"rows_read": self.rows_read, "done": self.sets_written, "total": self.sets}
 
     def step(self) -> None:
-        self._lease.progress = self.columns
-        self._lease.require()
+        self.lease.progress = self.columns
+        self.lease.require()
 
     def hold(self) -> None:
-        if not jobs.hold([self._claimed]):
+        if not jobs.hold([self.claimed]):
             raise jobs.StoppedJob
-        Job.objects.filter(pk=self._claimed.job.pk).update(**self.columns)
+        Job.objects.filter(pk=self.claimed.job.pk).update(**self.columns)
 
 
 @contextmanager

@@ -164,7 +164,7 @@ def test_one_under_way_leaves_nothing_when_it_is_cancelled(
         if steps == [1, 2, 3]:
             cancel_import(asked=asked, by=world.mona)
             if is_noticed:
-                progress._lease.beat()
+                progress.lease.beat()
         step(progress)
 
     monkeypatch.setattr(background._JobProgress, "step", cancel_amid)
