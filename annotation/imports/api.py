@@ -131,8 +131,8 @@ class Imports(ApiView):
         named = {name: wanted.pop(name, "") for name in ("preset", "system", "encoding")}
         target = wanted.pop("target_length", "")
         wanted["layout"] = layout_of(wanted.pop("mapping", ()), target=target, **named)
-        with staged(wanted.pop("files"), most_bytes=MOST_BYTES) as files:
-            asked = keep_upload(project=project, files=files, by=self.person)
+        files = staged(wanted.pop("files"), most_bytes=MOST_BYTES)
+        asked = keep_upload(project=project, files=files, by=self.person)
         asked = import_kept(asked=asked, by=self.person, **wanted)
         if refusal := refusal_of(asked):
             raise _worded(refusal)

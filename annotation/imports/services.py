@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,9 +17,9 @@ from annotation.imports.containers import Format, NamedFile, Record
 from annotation.imports.layout import FLAT_FIELDS, Layout
 from annotation.imports.problems import Findings, ImportRefused, Problem, unreadable
 from annotation.imports.read import FileReading, Progress, RowReader, read_files
-from annotation.imports.row import Dataset, Row, Side
+from annotation.imports.row import Row, Side
 from annotation.imports.store import MOST_ORIGIN_CHARACTERS, SETS_AT_ONCE, Counts, Store, has_changes
-from annotation.models import DocumentSet, Project, Summary
+from annotation.models import Project, Summary
 from annotation.projects.services.change_project import create_project
 from annotation.scoring.records import summaries
 from annotation.scoring.rescore import RESCORED_AT_ONCE, rescore_held
@@ -67,17 +65,6 @@ class ImportReport:
         return Format(self.format).place
 
 
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Run no automatic garbage collection."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
-@_without_collection()
 def import_files(
     *,
     project: Project,
@@ -120,7 +107,7 @@ def import_files(
     remarks = reading.warnings.texts
     remarks += [NEW_CRITERIA.format("; ".join(store.new_criteria))] if store.new_criteria else []
     remarks += [NO_TARGET] if reading.lacks_target else []
-    found = (str(reading.format), dataset.claims_side, dry_run, store.present, tuple(remarks))
+    found = (str(reading.format), dataset.claims_side, dry_run, store.counts, tuple(remarks))
     return ImportReport(name, *found, tuple(problems.shown), problems.count, problems.bad_lines)
 
 
@@ -153,7 +140,7 @@ def _write(store: Store, reading: FileReading, by: User | None, progress: Progre
     try:
         store.begin(reading.dataset)
         for some in batches(sets.items(), SETS_AT_ONCE):
-            store.write(some, scores=not dry_run)
+            store.write(some)
             progress.sets_written += len(some)
             progress.step()
     except IntegrityError as error:
@@ -233,7 +220,7 @@ def push_rows(
         raise _refusal("The push", reading, problems, "Correct these rows, or skip invalid ones.")
     with transaction.atomic():
         store = _store(project, Format.PUSHED)
-        _require_documents(store, reading.dataset)
+        store.needs_documents = True
         _write(store, reading, by, Progress(), dry_run=False)
     refused = defaultdict(list)
     for problem in problems.kept:
@@ -244,16 +231,7 @@ def push_rows(
         else _outcome(read[number], store)
         for number in range(1, len(rows) + 1)
     )
-    return PushReport(outcomes, store.present, tuple(reading.warnings.texts))
-
-
-def _require_documents(store: Store, dataset: Dataset) -> None:
-    bare = {name: one.line for name, one in dataset.sets.items() if not one.documents}
-    known = DocumentSet.objects.filter(project=store.project, external_id__in=bare, documents__isnull=False)
-    there = set(known.values_list("external_id", flat=True)) if bare else set()
-    for name in bare.keys() - there:
-        told = f"is missing, and the project has no document {name!r}. Send it with the first of its rows."
-        store.problems.add(bare[name], "document", told)
+    return PushReport(outcomes, store.counts, tuple(reading.warnings.texts))
 
 
 def _outcome(row: Row, store: Store) -> PushedRow:

@@ -9,7 +9,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from typing import Any, Literal, NamedTuple
 
@@ -54,12 +54,6 @@ SETS_AT_ONCE = 500
 MOST_ORIGIN_CHARACTERS = 190
 ORIGIN = "import:"
 """Prefix of `origin_name` of imported verdicts."""
-
-KINDS = (
-    *("document_sets", "documents", "systems", "reference_authors", "references", "summaries", "comparisons"),
-    *("questions", "claims", "checks", "verdicts", "criteria", "ratings"),
-)
-"""The kinds of rows that are counted, in the order in which reports list them."""
 
 _BASELINE = re.compile(r"(lead|random|baseline)([-_ ]?\d+)?|.*\bbaseline\b.*", re.IGNORECASE)
 _TOPS = (3, 4, 5, 7, 10)
@@ -112,7 +106,8 @@ class Store:
 
     project: Project
     origin_name: str
-    counts: Counts = field(default_factory=lambda: {kind: Count() for kind in KINDS})
+    needs_documents: bool = False
+    counts: Counts = field(default_factory=dict)
     problems: Findings = field(default_factory=Findings)
     systems: dict[str, System] = field(default_factory=dict)
     criteria: dict[str, Criterion] = field(default_factory=dict)
@@ -125,16 +120,12 @@ class Store:
         """The `origin_name` that imported verdicts get."""
         return f"{ORIGIN}{self.origin_name}"
 
-    @property
-    def present(self) -> Counts:
-        """The counts that are not all 0."""
-        return {kind: count for kind, count in self.counts.items() if any(astuple(count))}
-
     def count(self, kind: str, there: object, *, is_changed: bool = False, times: int = 1) -> State:
         """Count rows: as created if `there` is falsy, otherwise as changed or unchanged. Return the word."""
         state: State = "changed" if there and is_changed else "unchanged" if there else "created"
-        count = self.counts[kind]
-        setattr(count, state, getattr(count, state) + times)
+        if times:
+            count = self.counts.setdefault(kind, Count())
+            setattr(count, state, getattr(count, state) + times)
         return state
 
     def begin(self, dataset: Dataset) -> None:
@@ -156,14 +147,13 @@ class Store:
     def _make_criteria(self, rated: Mapping[str, set[float]]) -> None:
         rows = Criterion.objects.filter(project=self.project, retired_at=None).order_by("position", "pk")
         there = {row.name: row for row in rows}
-        last = max((row.position for row in there.values()), default=0)
         for name, values in rated.items():
             fact = _criterion(name, values)
             row = there.get(fact.name)
             self.count("criteria", row)
             if row is None:
-                last += 1
-                row = Criterion.objects.create(project=self.project, position=last, **asdict(fact))
+                position = 1 + max((each.position for each in there.values()), default=0)
+                row = Criterion.objects.create(project=self.project, position=position, **asdict(fact))
                 there[fact.name] = row
                 told = "yes or no" if fact.scale == "yes_no" else f"{fact.values[0]} to {fact.values[-1]}"
                 source = "" if fact in _SUMMEVAL.values() else ", guessed from the values"
@@ -175,8 +165,8 @@ class Store:
                 way_out = "Rename the column, or retire the criterion in the settings."
                 self.problems.add(None, name, f"{told} goes from {scale[0]} to {scale[-1]}. {way_out}")
 
-    def write(self, sets: Sequence[tuple[str, SetData]], *, scores: bool = True) -> None:
-        """Write some sets, and the scores of new sets if `scores` is True. After a problem, some parts are left out."""
+    def write(self, sets: Sequence[tuple[str, SetData]]) -> None:
+        """Write some sets, and the scores of new sets. After a problem, some parts are left out."""
         batch = _Batch(self, dict(sets))
         batch.write_sets()
         batch.write_texts()
@@ -185,7 +175,7 @@ class Store:
         batch.write_questions()
         answers = batch.write_claims()
         if not self.problems.count:
-            batch.write_answers(answers, scores=scores)
+            batch.write_answers(answers)
             batch.write_ratings()
             self.stale |= batch.touched - batch.new_sets
 
@@ -309,6 +299,9 @@ class _Batch:
         self.store.count("documents", there, times=len(there or one.documents))
         if there and one.documents and there != list(one.documents):
             self._refuse(one.line, row)
+        elif not (there or one.documents) and self.store.needs_documents:
+            told = f"is missing, and the project has no document {row.external_id!r}. Send it with the first of its"
+            self.store.problems.add(one.line, "document", f"{told} rows.")
         elif not there:
             numbered = enumerate(one.documents, start=1)
             self.new += [(Document(document_set=row, position=at, text=text), None) for at, text in numbered]
@@ -384,19 +377,17 @@ class _Batch:
 
     def _units(self) -> Iterator[tuple[int | None, int | None, int, int, int]]:
         """The units of all documents of a set are numbered together."""
-        following: dict[int, int] = defaultdict(lambda: 1)
+        numbers: dict[object, int] = defaultdict(int)
         for owner, given in self.new:
             is_document = isinstance(owner, Document)
             text = owner.text if isinstance(owner, Document) else judged_text(owner, self.store.project)
-            if given is None:
-                found = [(span.start, span.end) for span in sentence_spans(text, owner.document_set.language)]
-            else:
-                found = [(start, min(end, len(text))) for start, end in given if start < len(text)]
-            first = following[owner.document_set_id] if is_document else 1
-            if is_document:
-                following[owner.document_set_id] += len(found)
+            spans = sentence_spans(text, owner.document_set.language) if given is None else ()
             keys = (None, owner.pk) if is_document else (owner.pk, None)
-            yield from ((*keys, position, *place) for position, place in enumerate(found, start=first))
+            numbered = owner.document_set_id if is_document else keys
+            for start, end in given or ((span.start, span.end) for span in spans):
+                if start < len(text):
+                    numbers[numbered] += 1
+                    yield (*keys, numbers[numbered], start, min(end, len(text)))
 
     # Questions and claims
 
@@ -479,8 +470,8 @@ class _Batch:
                         row, summary, of.side, check_id, label, votes, claim.reasons.get(system) or ""
                     )
 
-    def write_answers(self, answers: Sequence[_Answer], *, scores: bool) -> None:
-        derived = self._score_new(answers) if scores else {}
+    def write_answers(self, answers: Sequence[_Answer]) -> None:
+        derived = self._score_new(answers)
         unscored, project = unscored_columns(), self.store.project.pk
         keys = iter(new_keys(Check, sum(each.check_id is None for each in answers)))
         checks, rows = [], []
@@ -517,8 +508,7 @@ class _Batch:
     def write_ratings(self) -> None:
         columns = ("summary_id", "criterion_id", "origin_name", "value")
         known = Rating.objects.filter(summary__document_set__in=self.old_sets, person=None, judge=None)
-        known = known.order_by("pk") if self.old_sets else known.none()
-        there = {(*key,): value for *key, value in known.values_list(*columns)}
+        there = {(*key,): value for *key, value in known.order_by("pk").values_list(*columns)}
         new = []
         for row, one in self.each():
             for key, given in one.summaries.items():
@@ -543,8 +533,6 @@ def _known_claims(owners: Sequence[Owner]) -> dict[Owner, list[Claim]]:
 
     People's claims are left out, unless a text has no others.
     """
-    if not owners:
-        return {}
     summaries = [each.pk for each in owners if isinstance(each, Summary)]
     list(Summary.objects.select_for_update(of=("self",)).filter(pk__in=summaries).order_by("pk").only("pk"))
     of_owners = Q(summary__in=summaries) | Q(
@@ -566,10 +554,10 @@ def _known_answers(sets: Sequence[DocumentSet]) -> tuple[dict[tuple[int, int], i
     of_files = {"role": Verdict.Role.REVIEWER, "origin_name__startswith": ORIGIN}
     imported = Verdict.objects.filter(check_row__summary__document_set__in=sets, **of_files).order_by("pk")
     columns = ("check_row_id", "origin_name", "label", "votes")
-    for check_id, origin, label, votes in imported.values_list(*columns) if sets else ():
+    for check_id, origin, label, votes in imported.values_list(*columns):
         said[check_id].pop(origin, None)
         said[check_id][origin] = label, dict(votes)
-    return {(claim_id, summary_id): pk for pk, claim_id, summary_id in checks if sets}, said
+    return {(claim_id, summary_id): pk for pk, claim_id, summary_id in checks}, said
 
 
 def _criterion(name: str, values: Collection[float]) -> metrics.Criterion:

@@ -72,9 +72,9 @@ def import_upload(request: Request, slug: str) -> HttpResponse:
         if not 0 < len(uploads) <= MOST_FILES:
             told = f"Choose at most {MOST_FILES} files." if uploads else "Choose the files to import."
             raise Invalid(told, field="files")
-        with staged(uploads, most_bytes=MOST_BYTES) as files:
-            look_at_files(files)
-            asked = keep_upload(project=room.project, files=files, by=request.user)
+        files = staged(uploads, most_bytes=MOST_BYTES)
+        look_at_files(files)
+        asked = keep_upload(project=room.project, files=files, by=request.user)
     except (Conflict, Invalid) as refusal:
         past = listed(request, room, IMPORTS, address=reverse("import", args=[slug]))
         context = {**past, **_LIMITS, **_outcome(None, refusal)}

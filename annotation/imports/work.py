@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -32,7 +31,6 @@ from annotation.models import Import, Job
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-    from django.core.files import File
     from django.db.models import QuerySet
 
     from annotation.models import Project
@@ -45,22 +43,16 @@ MOST_FILES = 100
 """The limit of files in one request."""
 
 
-@contextmanager
-def staged(uploads: Iterable[File[bytes]], *, most_bytes: int) -> Iterator[tuple[NamedFile, ...]]:
-    """Write uploads to temporary files, which exist within the with block.
+def staged(uploads: Iterable[Any], *, most_bytes: int) -> tuple[NamedFile, ...]:
+    """Return uploads as files, which exist until the request ends.
 
     Raises Invalid (field `files`) if they have more than `most_bytes` together.
     """
-    given = list(uploads)
-    if sum(one.size or 0 for one in given) > most_bytes:
+    files = tuple(NamedFile(one.name, Path(one.temporary_file_path())) for one in uploads)
+    if sum(file.path.stat().st_size for file in files) > most_bytes:
         told = f"These files have more than {most_bytes // 1024**2} MB together. Import them in parts."
         raise Invalid(told, field="files")
-    with TemporaryDirectory() as folder:
-        files = [NamedFile(one.name or "file", Path(folder) / str(at)) for at, one in enumerate(given)]
-        for one, file in zip(given, files, strict=True):
-            with file.path.open("wb") as stream:
-                stream.writelines(one.chunks())
-        yield tuple(files)
+    return files
 
 
 def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None) -> Import:
@@ -124,15 +116,11 @@ def _begin(
     asked.choices = {"layout": asdict(layout) if layout else None, "skip_invalid": skip_invalid}
     asked.dry_run = dry_run
     asked.report = asked.refusal = None
-    if asked.job is None:
-        asked.job = Job.objects.create(kind=Job.Kind.IMPORT, project=asked.project)
-        jobs.enqueue([asked.job])
-    else:
-        own = Job.objects.filter(pk=asked.job.pk)
-        own.update(rows_read=0, done=0, total=0)
-        jobs.again(own)
-        asked.job.refresh_from_db()
+    before, asked.job = asked.job, Job.objects.create(kind=Job.Kind.IMPORT, project=asked.project)
+    jobs.enqueue([asked.job])
     asked.save()
+    if before:
+        before.delete()
     return asked.job
 
 
