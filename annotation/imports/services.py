@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -65,6 +67,17 @@ class ImportReport:
         return Format(self.format).place
 
 
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Run no automatic garbage collection, which takes a tenth of the time of a large import."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+@_without_collection()
 def import_files(
     *,
     project: Project,

@@ -207,6 +207,7 @@ class _Batch:
     """Some document sets of a file, with the rows that the project has for them.
 
     - `touched`: sets whose scores or statistics may change
+    - `pairs`: comparisons that the project has
     - `new`: new texts, with their units if the file has them
     - `changed`: summaries with other metadata
     - `states`: what the import does with each text, by the identity of its row
@@ -218,6 +219,7 @@ class _Batch:
     new_sets: set[int] = field(default_factory=set)
     touched: set[int] = field(default_factory=set)
     new: list[tuple[Summary | Document, tuple[Stretch, ...] | None]] = field(default_factory=list)
+    pairs: set[tuple[int, int]] = field(default_factory=set)
     states: dict[int, State] = field(default_factory=dict)
     changed: list[Summary] = field(default_factory=list)
     new_claims: list[Claim] = field(default_factory=list)
@@ -233,10 +235,8 @@ class _Batch:
     def _refuse(self, line: Place, owner: Owner) -> None:
         of_text = "system name or target_words" if getattr(owner, "is_summary", False) else "reference_id"
         key = "document_id" if isinstance(owner, DocumentSet) else of_text
-        told = (
-            f"{_name_of(owner)} differs from the project's text. Import it with another {key}, or into a new"
-        )
-        self.store.problems.add(line, "", f"{told} project.")
+        told = f"differs from the project's text. Import it with another {key}, or into a new project."
+        self.store.problems.add(line, "", f"{_name_of(owner)} {told}")
 
     # Document sets and their texts
 
@@ -275,13 +275,12 @@ class _Batch:
             row.pk: [] if row.pk in self.new_sets else [*row.summaries.all()] for row in self.sets.values()
         }
         old = (text for texts in there.values() for text in texts)
-        pairs = {
-            (each.summary_id, each.reference_id) for text in old for each in text.comparisons_as_summary.all()
-        }
+        compared = (each for text in old for each in text.comparisons_as_summary.all())
+        self.pairs = {(each.summary_id, each.reference_id) for each in compared}
         for row, one in self.each():
             self._plan_documents(row, one)
             self._plan_summaries(row, one, there[row.pk])
-            self._plan_references(row, one, there[row.pk], pairs)
+            self._plan_references(row, one, there[row.pk])
         created = [text for text, _ in self.new if isinstance(text, Summary)]
         insert([text for text, _ in self.new if isinstance(text, Document)])
         insert(created)
@@ -290,7 +289,7 @@ class _Batch:
         for summary in created:
             there[summary.document_set_id].append(summary)
         for row, one in self.each():
-            self._compare(one, there[row.pk], pairs)
+            self._compare(one, there[row.pk])
         insert(self.comparisons)
         copy_rows(Unit, ("summary_id", "document_id", "position", "start", "end"), self._units())
 
@@ -314,16 +313,12 @@ class _Batch:
             new = Summary(document_set=row, is_summary=True, text=given.summary, **about)
             self._plan(("summaries", name, target), new, known.get((new.system, target), new), given)
 
-    def _plan_references(
-        self, row: DocumentSet, one: SetData, there: Sequence[Summary], pairs: Collection[tuple[int, int]]
-    ) -> None:
+    def _plan_references(self, row: DocumentSet, one: SetData, there: Sequence[Summary]) -> None:
         of_set = [each for each in there if each.is_reference]
         known = {(each.external_id, each.target_words): each for each in of_set}
-        served = {
-            (reference.external_id, summary.target_words): reference
-            for summary, reference in product(there, of_set)
-            if (summary.pk, reference.pk) in pairs
-        }
+        for summary, reference in product(there, of_set):
+            if (summary.pk, reference.pk) in self.pairs:
+                known.setdefault((reference.external_id, summary.target_words), reference)
         for name, texts in one.references.items():
             author = self.store.systems.get(one.authors[name])
             is_new = all(each.external_id != name for each in of_set)
@@ -334,7 +329,7 @@ class _Batch:
                 new = Summary(document_set=row, is_reference=True, system=author, **about)
                 general = known.get((name, None), new)
                 default = general if general.text == given.text else new
-                reference = known.get((name, target)) or served.get((name, target), default)
+                reference = known.get((name, target), default)
                 if author not in (None, reference.system):
                     told = (
                         f"is {author}, not the author of {_name_of(reference)} in the project. Leave it out."
@@ -357,7 +352,7 @@ class _Batch:
             self._refuse(data.line, row)
         self.store.texts[new.document_set.external_id, *key] = (row, self.states[id(row)])
 
-    def _compare(self, one: SetData, texts: Sequence[Summary], pairs: Collection[tuple[int, int]]) -> None:
+    def _compare(self, one: SetData, texts: Sequence[Summary]) -> None:
         references = [each for each in texts if each.is_reference]
         of_length = {(reference.external_id, reference.target_words) for reference in references}
         for summary, reference in product((each for each in texts if each.is_summary), references):
@@ -369,7 +364,7 @@ class _Batch:
             is_asked = (system, words, name) in one.pairs or not summary.names_references
             if is_own or reference.target_words != length or not is_asked:
                 continue
-            there = (summary.pk, reference.pk) in pairs
+            there = (summary.pk, reference.pk) in self.pairs
             self.store.count("comparisons", there)
             if not there:
                 self.comparisons.append(Comparison(summary=summary, reference=reference))
