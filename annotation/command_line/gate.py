@@ -309,7 +309,7 @@ def _of_set(document_id: str, one: SetData) -> Iterator[GateSummary]:
         summary = one.summaries[system, target]
         by_reference = [
             GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight)
-            for claim in one.claims.get((reference_id, target), ())
+            for claim in one.claims.get((reference_id, target), {}).values()
         ]
         own = [
             GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight)

@@ -458,8 +458,8 @@ def faults(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], str]
 class SetData:
     """A document set as the rows of a file describe it.
 
-    `references` has each reference by reference_id and target length, and `claims` has lists of claims by the same key,
-    whose reference_id may be empty. The keys of `pairs` are (system, target length, reference_id), with "" for no
+    `references` has each reference by reference_id and target length, and `claims` has claims by the same key, whose
+    reference_id may be empty. The keys of `pairs` are (system, target length, reference_id), with "" for no
     reference; the value is the place of the first row with this key, or None.
     """
 
@@ -473,7 +473,7 @@ class SetData:
     authors: dict[str, str] = field(default_factory=dict)
     pairs: dict[PairKey, Place] = field(default_factory=dict)
     questions: tuple[str, ...] = ()
-    claims: dict[tuple[str, TargetWords], list[Claim]] = field(default_factory=dict)
+    claims: dict[tuple[str, TargetWords], dict[object, Claim]] = field(default_factory=dict)
 
     def conflicts(self, row: Row, advice: str, *, is_nested: bool) -> Iterator[tuple[str, str]]:
         """Yield contradictions between a row and earlier ones as (field, reason).
@@ -510,18 +510,16 @@ class SetData:
         """Add a row, which must not contradict earlier rows."""
         for name in _SHARED:
             setattr(self, name, getattr(self, name) or getattr(row, name))
-        earlier: defaultdict[tuple[object, ...], list[Claim]] = defaultdict(list)
-        for place, claims in self.claims.items() if row.claims else ():
-            for claim in claims:
-                earlier[place, claim.text, claim.weight, claim.unit].append(claim)
+        times: Counter[object] = Counter()
         for claim in row.claims:
             only = row.references[0].id if len(row.references) == 1 else ""
             place = (claim.reference_id or only, row.target)
             # A pyramid may have two content units with the same label: take them in order.
-            if known := earlier[place, claim.text, claim.weight, claim.unit]:
-                known.pop(0).join(claim)
-            else:
-                self.claims.setdefault(place, []).append(claim)
+            label = (place, claim.text, claim.weight, claim.unit)
+            times[label] += 1
+            known = self.claims.setdefault(place, {}).setdefault((*label, times[label]), claim)
+            if known is not claim:
+                known.join(claim)
         shared = self.metadata.items()
         self.metadata = {name: value for name, value in shared if row.metadata.get(name, self) == value}
         for new in row.systems:
@@ -623,7 +621,8 @@ class Dataset:
         """If every claim of references and documents stands in a summary of its only system, move the claims to the
         summaries.
         """
-        held = [(one, key[1], claims) for one in self.sets.values() for key, claims in one.claims.items()]
+        sets = self.sets.values()
+        held = [(one, key[1], [*claims.values()]) for one in sets for key, claims in one.claims.items()]
         if all(one.is_of_summary(claim) for one, _, claims in held for claim in claims):
             for one, target, claims in held:
                 for claim in claims:

@@ -444,7 +444,7 @@ class _Batch:
                     yield _Claims(row, owner, summary.claims, "summary", target)
             for (reference_id, target), claims in one.claims.items():
                 found = self.store.texts.get((row.external_id, "references", reference_id, target))
-                yield _Claims(row, found[0] if found else row, claims, "reference", target)
+                yield _Claims(row, found[0] if found else row, [*claims.values()], "reference", target)
 
     def _answers(self, lists: Sequence[_Claims], rows: Mapping[Owner, list[Claim]]) -> Iterator[_Answer]:
         """An answer is known if it equals the latest one from files of this name, or else the latest imported one."""
