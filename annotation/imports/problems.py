@@ -116,10 +116,13 @@ class Findings:
         for problem in self.kept:
             causes.setdefault(problem.cause, []).append(problem)
         found: list[Problem] = []
-        for first, *more in causes.values():
-            lines = tuple(each.line for each in (first, *more[: EXAMPLES - 1]) if each.line)
-            is_one = len(more) >= EXAMPLES
-            found += [replace(first, times=len(more) + 1, lines=lines)] if is_one else [first, *more]
+        for problem in self.kept:
+            alike = causes[problem.cause]
+            if len(alike) <= EXAMPLES:
+                found.append(problem)
+            elif problem is alike[0]:
+                lines = tuple(each.line for each in alike[:EXAMPLES] if each.line)
+                found.append(replace(problem, times=len(alike), lines=lines))
         return found[:SHOWN]
 
     @property
