@@ -622,11 +622,11 @@ class Dataset:
         summaries.
         """
         sets = self.sets.values()
-        held = [(one, key[1], [*claims.values()]) for one in sets for key, claims in one.claims.items()]
-        if all(one.is_of_summary(claim) for one, _, claims in held for claim in claims):
-            for one, target, claims in held:
-                for claim in claims:
-                    one.summaries[next(iter(claim.systems)), target].claims.append(claim)
+        places = [(one, target, claims) for one in sets for (_, target), claims in one.claims.items()]
+        held = [(one, target, claim) for one, target, claims in places for claim in claims.values()]
+        if all(one.is_of_summary(claim) for one, _, claim in held):
+            for one, target, claim in held:
+                one.summaries[next(iter(claim.systems)), target].claims.append(claim)
                 one.claims = {}
 
     def take_marks(self, *, are_asked: bool = False) -> int:
