@@ -309,7 +309,7 @@ def _of_set(document_id: str, one: SetData) -> Iterator[GateSummary]:
         summary = one.summaries[system, target]
         by_reference = [
             GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight)
-            for claim in one.claims.get((reference_id, target), ())
+            for claim in one.claims.get((reference_id, target), {}).values()
         ]
         own = [
             GivenClaim(claim.text, _label(claim.verdicts.get(system)), claim.weight)
@@ -336,7 +336,7 @@ def _compared(one: SetData) -> Iterator[tuple[str, int | None, str, str | None]]
     # A summary without a reference has one comparison, with the name "" and the text None.
     for (system, target), summary in one.summaries.items():
         references = [
-            (name, one.author_of(name), one.reference_for(name, target))
+            (name, one.authors[name], one.reference_for(name, target))
             for name in one.references
             if not summary.names_references or (system, target, name) in one.pairs
         ]

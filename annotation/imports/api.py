@@ -5,10 +5,9 @@ from __future__ import annotations
 from copy import copy
 from typing import Any
 
-from django.core.files.base import ContentFile
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,7 +15,6 @@ from rest_framework.response import Response
 from annotation.api.access import ApiView, only
 from annotation.api.fields import FactsField, RowsField, WordChoice
 from annotation.api.lists import operation_of, shape_of
-from annotation.api.parsing import PlainJSONParser
 from annotation.api.schema import operation
 from annotation.core.facts import plain
 from annotation.core.permissions import Verb
@@ -36,7 +34,7 @@ from annotation.imports.work import (
 )
 from annotation.models import Import
 
-LONGEST_FILE_NAME = 300
+LONGEST = 300
 MOST_BYTES = 512 * 1024 * 1024
 MOST_PAIRS = 50
 MOST_ROWS = 1000
@@ -44,58 +42,29 @@ MOST_ROWS = 1000
 WORDS = "Name the columns in `mapping`: [{listed}]."
 
 
-class NamedText(serializers.Serializer[Any]):
-    name = serializers.CharField(
-        max_length=LONGEST_FILE_NAME,
-        help_text="The file name. A folder `models` or `peers` before it tells references from summaries.",
-    )
-    content = serializers.CharField(allow_blank=True, trim_whitespace=False)
-
-
-class ImportChoices(serializers.Serializer[Any]):
+class Uploaded(serializers.Serializer[Any]):
+    files = serializers.ListField(child=serializers.FileField(), min_length=1, max_length=MOST_FILES)
     dry_run = serializers.BooleanField(default=False, help_text="Check and count only; write nothing.")
-    skip_invalid = serializers.BooleanField(
-        default=False, help_text="Skip and list invalid rows and files, instead of importing nothing."
-    )
+    skip_invalid = serializers.BooleanField(default=False, help_text="Skip and list invalid rows and files.")
     mapping = serializers.ListField(
-        child=serializers.CharField(max_length=2 * LONGEST_FILE_NAME),
+        child=serializers.CharField(max_length=2 * LONGEST),
         required=False,
         max_length=MOST_PAIRS,
-        help_text="Columns of other names, each as field=column, such as summary=output. "
-        "Several columns of `summary` are one system each; `rating` is a column of people's ratings. A path such as "
-        "outputs.summary or messages[-1].content leads into a value.",
+        help_text="Columns of other names, each as field=column, such as summary=output. Several columns of `summary` "
+        "are one system each. A path such as outputs.summary leads into a value.",
     )
     preset = WordChoice(
         choices=tuple(PRESETS),
         required=False,
-        help_text="Layout of the columns; `auto` uses the most likely. The report says how they were read.",
+        help_text="Layout of the columns; `auto` uses the most likely.",
     )
     system = serializers.CharField(
-        required=False,
-        max_length=LONGEST_FILE_NAME,
-        help_text="The system, if no column names it; default “system 1”.",
+        required=False, max_length=LONGEST, help_text="The system, if no column names it; default “system 1”."
     )
-    encoding = WordChoice(
-        choices=ENCODINGS,
-        required=False,
-        help_text="Encoding of a text file; UTF-8, or Windows-1252 if the file is not UTF-8.",
-    )
+    encoding = WordChoice(choices=ENCODINGS, required=False, help_text="By default, it is detected.")
     target_length = serializers.CharField(
-        required=False,
-        max_length=20,
-        help_text="Target length of rows without one: `none` or a number. If omitted, the project's `target_length` is "
-        "used.",
+        required=False, max_length=20, help_text="Target length of rows without one: `none` or a number."
     )
-
-
-class Uploaded(ImportChoices):
-    files = serializers.ListField(child=serializers.FileField(), min_length=1, max_length=MOST_FILES)
-
-
-class Inline(ImportChoices):
-    """Text files in the JSON body."""
-
-    files = serializers.ListField(child=NamedText(), min_length=1, max_length=MOST_FILES)
 
 
 _PROPERTIES = {name: {"type": held["kind"], "description": held["help"]} for name, held in FIELDS.items()}
@@ -108,9 +77,7 @@ class PushRows(RowsField):
 
 class Push(serializers.Serializer[Any]):
     rows = PushRows(MOST_ROWS)
-    skip_invalid = serializers.BooleanField(
-        default=False, help_text="Skip invalid rows with a reason, instead of refusing all rows."
-    )
+    skip_invalid = serializers.BooleanField(default=False, help_text="Skip invalid rows with a reason.")
 
 
 ImportRow = shape_of(IMPORTS, "ImportRow")
@@ -119,14 +86,8 @@ ImportRow = shape_of(IMPORTS, "ImportRow")
 class ImportDetail(ImportRow):  # type: ignore[misc,valid-type]
     """An import with its report and its problems."""
 
-    url = serializers.SerializerMethodField(
-        help_text="Poll this address until the state is done, failed or cancelled."
-    )
-    problems = FactsField(
-        list[Problem],
-        lambda asked: list(getattr(refusal_of(asked), "problems", ())),
-        help_text="Why the files were refused.",
-    )
+    url = serializers.SerializerMethodField(help_text="Poll it until the state is done, failed or cancelled.")
+    problems = FactsField(list[Problem], lambda asked: list(getattr(refusal_of(asked), "problems", ())))
     report = FactsField(ImportReport, report_of, allow_null=True)
 
     def get_url(self, asked: Import) -> str:
@@ -140,7 +101,7 @@ class ImportDetail(ImportRow):  # type: ignore[misc,valid-type]
 
 class Imports(ApiView):
     tag = "imports"
-    parser_classes = (MultiPartParser, PlainJSONParser)
+    parser_classes = (MultiPartParser,)
 
     get = operation_of(
         IMPORTS,
@@ -153,39 +114,29 @@ class Imports(ApiView):
 
     @operation(
         "import_files",
-        request={"multipart/form-data": Uploaded, "application/json": Inline},
+        request={"multipart/form-data": Uploaded},
         responses={200: ImportDetail, 202: ImportDetail},
         refusals=("409",),
     )
     def post(self, request: Request, slug: str) -> Response:
         """Import files into a project.
 
-        Needs the verb "import". Send one CSV, JSON, JSONL or Parquet file of rows, or SEE HTML and DUCView files. With
-        a problem in a row, nothing is imported, unless `skip_invalid` is set. A worker imports large files (202): poll
-        the `url` of the reply until the import has ended.
+        Needs the verb "import". Send one CSV, JSON, JSONL or Parquet file of rows, or SEE HTML and DUCView files, whose
+        folder `models` or `peers` may tell references from summaries. With a problem in a row, nothing is imported,
+        unless `skip_invalid` is set. A worker imports large files (202): poll the `url` of the reply until the import
+        has ended.
         """
         project = self.enter(Verb.IMPORT)
-        is_inline = request.content_type.startswith("application/json")
-        wanted = self.body(Inline if is_inline else Uploaded)
-        wanted["layout"] = layout_of(
-            wanted.pop("mapping", ()),
-            preset=wanted.pop("preset", ""),
-            system=wanted.pop("system", ""),
-            target=wanted.pop("target_length", ""),
-            encoding=wanted.pop("encoding", ""),
-        )
-        uploads = wanted.pop("files")
-        if is_inline:
-            uploads = [
-                ContentFile(one["content"].encode("utf-8", "surrogatepass"), one["name"]) for one in uploads
-            ]
-        with staged(uploads, most_bytes=MOST_BYTES) as files:
-            asked = keep_upload(project=project, files=files, by=self.person)
+        wanted = self.body(Uploaded)
+        named = {name: wanted.pop(name, "") for name in ("preset", "system", "encoding")}
+        target = wanted.pop("target_length", "")
+        wanted["layout"] = layout_of(wanted.pop("mapping", ()), target=target, **named)
+        files = staged(wanted.pop("files"), most_bytes=MOST_BYTES)
+        asked = keep_upload(project=project, files=files, by=self.person)
         asked = import_kept(asked=asked, by=self.person, **wanted)
         if refusal := refusal_of(asked):
             raise _worded(refusal)
-        state = status.HTTP_202_ACCEPTED if is_open(asked) else status.HTTP_200_OK
-        return Response(ImportDetail(asked).data, status=state)
+        return Response(ImportDetail(asked).data, status=202 if is_open(asked) else 200)
 
 
 class Pushes(ApiView):

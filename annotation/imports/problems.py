@@ -15,7 +15,7 @@ KEPT = 10_000
 EXAMPLES = 3
 """Limits: findings that are shown and kept, and lines that are named for one cause."""
 
-_SENTENCE_END = re.compile(r"\. [A-Z]")
+_SENTENCE_END = re.compile(r"(?<=\.) (?=[A-Z])")
 _PARTICULARS = re.compile(r"""'[^']*'|"[^"]*"|“[^”]*”|[0-9][0-9,.]*""")
 """Parts in which sentences with one cause differ: quoted values and numbers."""
 
@@ -45,8 +45,7 @@ class Problem:
     @property
     def what(self) -> str:
         """The first sentence of the reason."""
-        end = _SENTENCE_END.search(self.reason)
-        return self.reason[: end.start() + 1] if end else self.reason
+        return _SENTENCE_END.split(self.reason, maxsplit=1)[0]
 
     @property
     def advice(self) -> str:
@@ -61,9 +60,9 @@ class Problem:
         return "" if self.line is None else str(self.line)
 
     @property
-    def cause(self) -> tuple[str, str, str]:
-        """File, column, and the reason without its details; equal for problems with the same cause."""
-        return self.file, self.column, _PARTICULARS.sub("…", self.reason)
+    def cause(self) -> tuple[object, ...]:
+        """Equal for problems with the same cause. A problem without a line is a cause of its own."""
+        return self.file, self.column, self.line is None and self, _PARTICULARS.sub("…", self.reason)
 
     def describe(self, word: str = "line") -> str:
         """Describe the problem in a sentence; `word` names the kind of place."""
@@ -93,40 +92,38 @@ class Findings:
     count: int = 0
     bad_lines: int = 0
     kept: list[Problem] = field(default_factory=list)
-    _lines: dict[tuple[str, str, str], list[int]] = field(default_factory=dict)
     _last: tuple[str, int | None] = ("", None)
 
-    def add(self, line: int | None, column: str, reason: str, **others: Any) -> None:
-        """Add a problem; `others` are further fields of `Problem`."""
+    def add(self, line: int | str | None, column: str, reason: str, **others: Any) -> None:
+        """Add a problem; `line` may be the name of a file, and `others` are further fields of `Problem`."""
+        if isinstance(line, str):
+            line, others = None, {"file": line, **others}
         found = Problem(line, column, reason, **others)
         self.count += 1
-        if (found.file, line) != self._last:
-            self.bad_lines += 1
-            self._last = (found.file, line)
-        if line is not None:
-            # Each list has the first lines of a cause and, as its last item, the number of problems with this cause.
-            lines = self._lines.setdefault(found.cause, [0])
-            lines[-1] += 1
-            if len(lines) <= EXAMPLES:
-                lines.insert(-1, line)
+        self.bad_lines += (found.file, line) != self._last
+        self._last = (found.file, line)
         if len(self.kept) < KEPT:
             self.kept.append(found)
 
-    def remark(self, reason: str, *, line: int | None = None) -> None:
+    def remark(self, reason: str, *, line: int | str | None = None) -> None:
         """Add a remark."""
         self.add(line, "", reason)
 
     @property
     def shown(self) -> list[Problem]:
-        """Up to 50 problems; problems with the same cause may be merged."""
-        found: dict[object, Problem] = {}
-        for place, problem in enumerate(self.kept):
-            *lines, times = self._lines[problem.cause] if problem.line is not None else [1]
-            if times <= EXAMPLES:
-                found[place] = problem
-            elif problem.cause not in found:
-                found[problem.cause] = replace(problem, times=times, lines=tuple(lines))
-        return list(found.values())[:SHOWN]
+        """Up to 50 problems; more than three of those that are kept with the same cause are one."""
+        causes: dict[object, list[Problem]] = {}
+        for problem in self.kept:
+            causes.setdefault(problem.cause, []).append(problem)
+        found: list[Problem] = []
+        for problem in self.kept:
+            alike = causes[problem.cause]
+            if len(alike) <= EXAMPLES:
+                found.append(problem)
+            elif problem is alike[0]:
+                lines = tuple(each.line for each in alike[:EXAMPLES] if each.line)
+                found.append(replace(problem, times=len(alike), lines=lines))
+        return found[:SHOWN]
 
     @property
     def texts(self) -> list[str]:

@@ -109,18 +109,16 @@ def read_ratings(given: Iterable[Given]) -> tuple[list[RatingData], list[str]]:
     found: list[RatingData] = []
     left: list[str] = []
     for criterion, rater, value in given:
-        number = rating_value(value)
+        number, named, fault = rating_value(value), f"`{printable(criterion)}`", text_fault(rater)
         if value is _UNKNOWN:
-            told = "stands beside ratings and is not read: it is no known criterion. The nested layout reads any."
-            left.append(f"`{printable(criterion)}` {told}")
-        elif fault := text_fault(rater):
-            left.append(f"A rating of `{printable(criterion)}` is left out: the rater's name {fault}")
+            left.append(f"{named} stands beside ratings and is not read: it is no known criterion.")
+        elif fault:
+            left.append(f"A rating of {named} is left out: the rater's name {fault}")
         elif _NO_RATER.fullmatch(rater.strip()) and number is not None:
             left.append(f"Ratings by `{printable(rater)}` are left out: that is no person.")
         elif number is not None:
             name = re.sub(r"[^\w-]+", "_", criterion.strip()).strip("_")[:MAX_CRITERION_CHARACTERS]
             found.append(RatingData(name or "rating", rater.strip()[:MAX_NAME_CHARACTERS], number))
         elif not is_no_rating(value):
-            told = "and left out: a rating is a number up to 100, yes or no."
-            left.append(f"`{printable(criterion)}` is {shown(value)} {told}")
+            left.append(f"{named} is {shown(value)} and left out: a rating is a number up to 100, yes or no.")
     return found, left

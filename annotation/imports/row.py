@@ -12,10 +12,13 @@ from itertools import count
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainValidator,
+    StringConstraints,
     ValidationError,
     model_validator,
 )
@@ -36,11 +39,11 @@ Stretch = tuple[int, int]
 """Offsets into a text."""
 Side = Literal["reference", "summary"]
 TargetWords = int | None
+Place = int | str | None
+"""The line in a file, or the name of a file without lines."""
 SummaryKey = tuple[str, TargetWords]
 PairKey = tuple[str, TargetWords, str]
 """System, target length and reference_id."""
-Votes = tuple[tuple[str, str], ...]
-"""Name and label of each rater for one check."""
 
 _EMPTY = frozenset(
     "nan none null (null) n/a na <na> #n/a nat undefined \\n #value! #ref! #name?".split()  # noqa: SIM905
@@ -54,27 +57,20 @@ _NO_TEXT = re.compile("[\udc80-\udcff]")
 """Lone surrogates, which replace bytes that are invalid in the encoding."""
 _TAG = re.compile(r"(?:\s*</?t>\s*)+")
 _LIST = (
-    " Add [] to the column's name if its texts are sentences of one text. Texts of several systems each need a row "
-    "of their own."
+    " Add [] to the column's name if it has the sentences of one text. Each system needs a row of its own."
 )
-_WHOLE = re.compile(r"[0-9]{1,20}(\.0+)?")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8}){0,2}")
 _THINKING = re.compile(r"</?(think|thinking|reasoning)>|\[/?THINK\]", re.IGNORECASE)
 _LABELS: Mapping[object, str] = {0: "no", 1: "yes", **{label: label for label in LABELS}}
 
 _OTHER_ENCODING = (
-    "The file may be Latin-1 or Windows-1252: save it as “CSV UTF-8” in Excel, name its `encoding`, or convert it: "
-    "iconv -f WINDOWS-1252 -t UTF-8"
+    "Save it as “CSV UTF-8” in Excel, name its `encoding`, or use iconv -f WINDOWS-1252 -t UTF-8"
 )
-_MARK_OF_NOTHING = (
-    "Write the text or another name, empty the cell (a row may lack a reference or a group, and a summary may be "
-    "empty), or remove the row."
-)
+_MARK_OF_NOTHING = "Write the text or another name, empty the cell if it may be empty, or remove the row."
 _LIST_AS_TEXT = (
     "is a list or an object written as one text, whose brackets and quotes would be scored. Save the table as JSONL, "
     "as pandas does by to_json(path, orient='records', lines=True), or write one text there."
 )
-NO_LABEL = f"something else than 0 or 1 (or {', '.join(LABELS)})"
 PERCENTS = "Percents belong to assessors with an account and are given in their form"
 
 
@@ -130,7 +126,7 @@ def listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _checked(value: object, *, is_language: bool = False) -> str:
+def _checked(value: object) -> str:
     if value is None:
         raise ValueError("has no value.")
     if not isinstance(value, str):
@@ -138,14 +134,24 @@ def _checked(value: object, *, is_language: bool = False) -> str:
         raise ValueError(f"is {shown(value)}, not a text.{joined}")
     if not value.isascii() and (byte := _NO_TEXT.search(value)):
         raise ValueError(f"is not of the file's encoding at character {byte.start() + 1}. {_OTHER_ENCODING}")
-    if reason := text_fault(value):
-        raise ValueError(reason)
-    written = value.strip()
-    # "na" is a language (Nauru), but "nan" alone is an empty cell: Min Nan is written nan-Hant or zh-min-nan.
-    if written.casefold() in _EMPTY and not (is_language and written.casefold() == "na"):
+    written = _storable(value).strip()
+    # "nan" alone is an empty cell; the language Min Nan is written nan-Hant or zh-min-nan.
+    if written.casefold() in _EMPTY:
         told = f"is {shown(written)}, which tables hold in place of an empty cell. {_MARK_OF_NOTHING}"
         raise ValueError(told)
     return value
+
+
+def _storable(text: str) -> str:
+    if fault := text_fault(text):
+        raise ValueError(fault)
+    return text
+
+
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise ValueError("has no value.")
+    return text
 
 
 def _text(value: object, *, may_be_object: bool = False) -> str:
@@ -159,24 +165,15 @@ def _text(value: object, *, may_be_object: bool = False) -> str:
     return text
 
 
-def _whole(value: object) -> object:
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
-
-
 def _name(value: object) -> str:
-    whole = _whole(value)
-    if isinstance(whole, int) and not isinstance(whole, bool) and whole.bit_length() < 600:
-        whole = str(whole)
-    text = _checked(whole).strip()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 600:
+        value = str(value)
+    text = _checked(value).strip()
     if len(text) > MAX_NAME_CHARACTERS:
         raise ValueError(f"has {len(text):,} characters; a name may have {MAX_NAME_CHARACTERS}.")
     return text
-
-
-def _required_name(value: object) -> str:
-    if not (name := _name(value)):
-        raise ValueError("has no value.")
-    return name
 
 
 def _documents(value: object) -> tuple[str, ...]:
@@ -200,20 +197,15 @@ def _names(value: object) -> tuple[str, ...]:
     return tuple(_name("" if each is None else each) for each in listed(value)) or ("",)
 
 
-def _target(value: object) -> TargetWords:
-    if value == "":
-        return None
-    number = _whole(value)
-    if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
-        number = int(value.strip().partition(".")[0])
-    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_TARGET:
-        told = f"is {shown(value)}, not a whole number from 1 to {MAX_TARGET:,}."
-        raise ValueError(f"{told} Leave it empty for no target.")
-    return number
+def _number(value: object) -> object:
+    # Pydantic would read true as 1, and the digits of other scripts.
+    if isinstance(value, bool) or (isinstance(value, str) and not value.isascii()):
+        raise ValueError(f"is {shown(value)}, not a whole number.")
+    return None if value == "" else value
 
 
 def _language(value: object) -> str:
-    language = _checked(value, is_language=True).strip()
+    language = _checked(value).strip()
     if language and (len(language) > 12 or not LANGUAGE.fullmatch(language)):
         raise ValueError(f"is {shown(language)}, not a language code such as en or pt-BR.")
     return language
@@ -225,14 +217,11 @@ def _metadata(value: object) -> dict[str, object]:
     found = value if isinstance(value, dict) else {"metadata": value} if value else {}
     try:
         text = json.dumps(found, ensure_ascii=False, allow_nan=False)
-    except RecursionError:
-        raise ValueError("is nested too deeply.") from None
-    except (TypeError, ValueError) as error:
+    except (RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"holds what is not JSON: {error}.") from error
     if len(text) > MAX_METADATA_CHARACTERS:
         raise ValueError(f"is longer than {MAX_METADATA_CHARACTERS:,} characters.")
-    if fault := text_fault(text.replace("\\u0000", "\x00")):
-        raise ValueError(fault)
+    _storable(text.replace("\\u0000", "\x00"))
     return found
 
 
@@ -249,48 +238,22 @@ def _questions(value: object) -> tuple[str, ...]:
     return tuple(map(_checked, texts))
 
 
-def _statement(value: object) -> str:
-    if not (text := _checked(value)).strip():
-        raise ValueError("is empty.")
-    return text
+def _label(value: object) -> str | None:
+    if value is None or (isinstance(value, int | float | str) and value in _LABELS):
+        return _LABELS.get(value)
+    is_percent = isinstance(value, int | float) and 0 <= value <= 100
+    told = f"is {shown(value)}, something else than 0 or 1 (or {', '.join(LABELS)})."
+    raise ValueError(f"{told} {PERCENTS}." if is_percent else told)
 
 
-def label_of(given: object) -> str | None:
-    """Read a label that is written as yes, no, unsure, 1, 0 or a boolean; None for other values."""
-    return _LABELS.get(given) if isinstance(given, int | float | str) else None
-
-
-def _by_system(value: object) -> dict[str, object]:
-    if not isinstance(value, dict):
-        raise ValueError('must be an object with a value for each system, such as {"lead": 1}.')
-    return {str(key).strip(): given for key, given in value.items()}
-
-
-def _verdicts(value: object) -> dict[str, str | None]:
-    given = _by_system(value)
-    found = {system: label_of(one) for system, one in given.items()}
-    for system, one in given.items():
-        if one is not None and found[system] is None:
-            is_percent = isinstance(one, int | float) and 0 <= one <= 100
-            raise ValueError(f"gives {system!r} {NO_LABEL}.{f' {PERCENTS}.' if is_percent else ''}")
-    return found
-
-
-def _raw_votes(value: object) -> dict[str, Votes]:
-    found: dict[str, Votes] = {}
-    for system, given in _by_system(value).items():
-        if not isinstance(given, list | dict | None):
-            raise ValueError(f"gives {system!r} no list of votes and no object from rater to vote.")
-        named = given.items() if isinstance(given, dict) else map(_named_vote, count(1), given or ())
-        votes = [(str(name).strip(), label_of(one)) for name, one in named if one is not None]
-        if None in (label for _, label in votes):
-            raise ValueError(f"gives {system!r} {NO_LABEL} among its votes.")
-        if len({name for name, _ in votes if name}) < len(votes):
-            raise ValueError(f"names a rater of {system!r} twice, or not at all.")
-        if fault := next(filter(None, (text_fault(name) for name, _ in votes)), ""):
-            raise ValueError(f"has a rater whose name {fault}")
-        found[system] = tuple((name, label) for name, label in votes if label)
-    return found
+def _by_rater(value: object) -> dict[str, object]:
+    if not isinstance(value, list | dict | None):
+        raise ValueError("holds no list of votes and no object from rater to vote.")
+    pairs = value.items() if isinstance(value, dict) else map(_named_vote, count(1), value or ())
+    votes = [(str(name).strip(), vote) for name, vote in pairs if vote is not None]
+    if len({name for name, _ in votes if name}) < len(votes):
+        raise ValueError("names a rater twice, or not at all.")
+    return {_storable(name): vote for name, vote in votes}
 
 
 def _named_vote(place: int, vote: object) -> tuple[str, object]:
@@ -300,17 +263,20 @@ def _named_vote(place: int, vote: object) -> tuple[str, object]:
     return next(names, RATER.format(place)), vote["vote"]
 
 
-def _reasons(value: object) -> dict[str, str]:
-    found = {system: given for system, given in _by_system(value).items() if isinstance(given, str)}
-    if fault := next(filter(None, map(text_fault, found.values())), ""):
-        raise ValueError(fault)
-    return found
-
-
 def majority(labels: Iterable[str]) -> str:
     """Return the most frequent label; unsure if the first place is tied. Needs at least one label."""
     (label, most), *others = Counter(labels).most_common()
     return "unsure" if others and others[0][1] == most else label
+
+
+_Name = Annotated[str, PlainValidator(_name)]
+_RequiredName = Annotated[_Name, AfterValidator(_filled)]
+_Statement = Annotated[str, PlainValidator(_checked), AfterValidator(_filled)]
+_Target = Annotated[int, Field(ge=1, le=MAX_TARGET)]
+_Label = Annotated[str, PlainValidator(_label)]
+_Votes = Annotated[dict[str, _Label], BeforeValidator(_by_rater)]
+_System = Annotated[str, StringConstraints(strip_whitespace=True)]
+_Reason = Annotated[str, AfterValidator(_storable)]
 
 
 class RatingData(NamedTuple):
@@ -352,20 +318,20 @@ class Claim(_Model):
     - `reference_id`: the reference of the claim; empty if the claim names none
     """
 
-    text: Annotated[str, PlainValidator(_statement)] = Field(alias="claim_text")
+    text: _Statement = Field(alias="claim_text")
     weight: Annotated[float, Field(strict=True, gt=0, lt=1e300)] = 1.0
     unit: Annotated[int, Field(strict=True, gt=0)] | None = None
-    reference_id: Annotated[str, PlainValidator(_name)] = ""
-    verdicts: Annotated[dict[str, Any], PlainValidator(_verdicts)] = {}
-    votes: Annotated[dict[str, Votes], PlainValidator(_raw_votes)] = Field({}, alias="raw_votes")
-    reasons: Annotated[dict[str, str], PlainValidator(_reasons)] = {}
+    reference_id: _Name = ""
+    verdicts: dict[_System, _Label] = {}
+    votes: dict[_System, _Votes] = Field({}, alias="raw_votes")
+    reasons: dict[_System, _Reason | None] = {}
     systems: frozenset[str] = frozenset()
 
     @model_validator(mode="after")
     def _together(self) -> Claim:
         self.systems = frozenset((*self.verdicts, *self.votes, *self.reasons))
         self.votes = {system: votes for system, votes in self.votes.items() if votes}
-        together = {system: majority(label for _, label in votes) for system, votes in self.votes.items()}
+        together = {system: majority(votes.values()) for system, votes in self.votes.items()}
         self.verdicts = together | {system: label for system, label in self.verdicts.items() if label}
         return self
 
@@ -382,14 +348,14 @@ class Summary(_Model):
     criterion and rater. `names_references` is True if each of its rows names the reference that it is compared with.
     """
 
-    system: Annotated[str, PlainValidator(_required_name)]
+    system: _RequiredName
     summary: Annotated[str, PlainValidator(_text)]
     claims: list[Claim] = []
     given: Any = Field([], alias="ratings")
     rated: dict[tuple[str, str], float] = {}
     marks: list[Mark] = []
     units: Any = None
-    line: int | None = None
+    line: Place = None
     metadata: dict[str, Any] = {}
     names_references: bool = False
 
@@ -428,7 +394,7 @@ class Reference(NamedTuple):
     id: str = ""
     author: str = ""
     units: tuple[Stretch, ...] | None = None
-    line: int | None = None
+    line: Place = None
 
 
 class Row(_Model):
@@ -438,20 +404,20 @@ class Row(_Model):
     place in the file.
     """
 
-    document_id: Annotated[str, PlainValidator(_required_name)]
+    document_id: _RequiredName
     documents: Annotated[tuple[str, ...], PlainValidator(_documents)] = Field((), alias="document")
     texts: Annotated[tuple[str, ...], PlainValidator(_references)] = Field((), alias="reference")
     reference_ids: Annotated[tuple[str, ...], PlainValidator(_names)] = Field(("",), alias="reference_id")
-    reference_author: Annotated[str, PlainValidator(_name)] = ""
-    target: Annotated[TargetWords, PlainValidator(_target)] = Field(None, alias="target_words")
-    group: Annotated[str, PlainValidator(_name)] = ""
+    reference_author: _Name = ""
+    target: Annotated[_Target | None, BeforeValidator(_number)] = Field(None, alias="target_words")
+    group: _Name = ""
     language: Annotated[str, PlainValidator(_language)] = ""
     metadata: Annotated[dict[str, Any], PlainValidator(_metadata)] = {}
     questions: Annotated[tuple[str, ...], PlainValidator(_questions)] = ()
-    rater: Annotated[str, PlainValidator(_name)] = ""
+    rater: _Name = ""
     systems: list[Summary] = []
     claims: list[Claim] = []
-    line: int | None = None
+    line: Place = None
     references: list[Any] = []
     names_reference: bool = False
 
@@ -471,67 +437,89 @@ class Row(_Model):
         named = [reference.id for reference in self.references] or [""]
         return [(summary.system, self.target, name) for name in named]
 
-    def facts(self) -> Iterator[tuple[tuple[Any, ...], Any]]:
-        """Yield facts of the row, each as (field, *key) and value."""
-        shared = {"document": self.documents, "group": self.group, "language": self.language}
-        for name, value in (shared | {"questions": self.questions}).items():
-            yield (name, self.document_id), value
-        for one in self.references:
-            yield ("reference", self.document_id, one.id, self.target), one.text
-            yield ("reference_author", self.document_id, one.id), one.author
-        for summary in self.systems:
-            key = (self.document_id, summary.system, self.target or "none")
-            yield ("summary", *key), summary.summary
-            yield from ((("rating", *key, *who), value) for *who, value in summary.given if who[1])
 
-
-_FAULTS = {"missing": "", "list_type": "must be a list of objects.", "model_type": "must be an object."}
+_FAULTS = {
+    "missing": "",
+    "dict_type": "must be an object.",
+    "list_type": "must be a list of objects.",
+    "model_type": "must be an object.",
+}
 
 
 def faults(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Yield the place and the reason of each error; the reason is empty if a field is missing."""
     for each in error.errors(include_url=False):
+        told = f"is {shown(each['input'])} and {each['msg'].replace('Input should', 'must')}."
         own = each.get("ctx", {}).get("error")
-        told = each["msg"].replace("Input should be", "must be")
-        yield each["loc"], str(own) if own is not None else _FAULTS.get(each["type"], f"{told}.")
+        yield each["loc"], str(own) if own is not None else _FAULTS.get(each["type"], told)
 
 
 @dataclass(slots=True)
 class SetData:
     """A document set as the rows of a file describe it.
 
-    `references` has each reference by reference_id and target length, and `claims` has lists of claims by the same key,
-    whose reference_id may be empty. The keys of `pairs` are (system, target length, reference_id), with "" for no
-    reference; the value is the first line with this key, or None.
+    `references` has each reference by reference_id and target length, and `claims` has claims by the same key, whose
+    reference_id may be empty. The keys of `pairs` are (system, target length, reference_id), with "" for no
+    reference; the value is the place of the first row with this key, or None.
     """
 
-    line: int | None
+    line: Place
     documents: tuple[str, ...] = ()
     group: str = ""
     language: str = ""
     metadata: dict[str, object] = field(default_factory=dict)
     summaries: dict[SummaryKey, Summary] = field(default_factory=dict)
     references: dict[str, dict[TargetWords, Reference]] = field(default_factory=dict)
-    pairs: dict[PairKey, int | None] = field(default_factory=dict)
+    authors: dict[str, str] = field(default_factory=dict)
+    pairs: dict[PairKey, Place] = field(default_factory=dict)
     questions: tuple[str, ...] = ()
-    claims: dict[tuple[str, TargetWords], list[Claim]] = field(default_factory=dict)
+    claims: dict[tuple[str, TargetWords], dict[object, Claim]] = field(default_factory=dict)
+
+    def conflicts(self, row: Row, advice: str, *, is_nested: bool) -> Iterator[tuple[str, str]]:
+        """Yield contradictions between a row and earlier ones as (field, reason).
+
+        The field is empty if a summary or a rating differs; `advice` says what to do about another summary.
+        """
+        for name, column in _SHARED.items():
+            before, now = getattr(self, name), getattr(row, name)
+            if before and now not in (before, "", ()):
+                told = f"differs from that of {row.document_id!r}, which begins at {_at(self.line)}."
+                yield column, f"{told} Rows of one document_id have the same {column}, or leave it out."
+        for one in row.references:
+            known, author = self.references.get(one.id, {}).get(row.target, one), self.authors.get(one.id)
+            if known.text != one.text:
+                key = (
+                    "document_id, reference_id and target_words. Several references each need a reference_id."
+                )
+                yield "reference", f"is another text than at {_at(known.line)} for the same {key}"
+            if author and one.author not in ("", author):
+                told = f"is {one.author!r}, but {author!r} in another row of this reference_id."
+                yield "reference_author", told
+        for new in row.systems:
+            old = self.summaries.get((new.system, row.target), new)
+            if old.summary != new.summary or (is_nested and old is not new):
+                key = f"document_id {row.document_id!r}, system {new.system!r}, target_words {row.target or 'none'}"
+                other = "" if is_nested else " with another summary"
+                yield "", f"repeats the key of {_at(old.line)} ({key}){other}. {advice}"
+            for criterion, rater, value in new.given:
+                if (before := old.rated.get((criterion, rater), value)) != value:
+                    told = f"rates {criterion} as {value:g}, and the same rater, {rater!r}, has rated it as {before:g}"
+                    yield "", f"{told} before. Keep one of the two."
 
     def take(self, row: Row) -> None:
         """Add a row, which must not contradict earlier rows."""
-        for name in ("documents", "group", "language", "questions"):
+        for name in _SHARED:
             setattr(self, name, getattr(self, name) or getattr(row, name))
-        earlier: defaultdict[tuple[object, ...], list[Claim]] = defaultdict(list)
-        for place, claims in self.claims.items() if row.claims else ():
-            for claim in claims:
-                earlier[place, claim.text, claim.weight, claim.unit].append(claim)
+        times: Counter[object] = Counter()
         for claim in row.claims:
             only = row.references[0].id if len(row.references) == 1 else ""
             place = (claim.reference_id or only, row.target)
             # A pyramid may have two content units with the same label: take them in order.
-            if known := earlier[place, claim.text, claim.weight, claim.unit]:
-                known.pop(0).join(claim)
-            else:
-                self.claims.setdefault(place, []).append(claim)
+            label = (place, claim.text, claim.weight, claim.unit)
+            times[label] += 1
+            known = self.claims.setdefault(place, {}).setdefault((*label, times[label]), claim)
+            if known is not claim:
+                known.join(claim)
         shared = self.metadata.items()
         self.metadata = {name: value for name, value in shared if row.metadata.get(name, self) == value}
         for new in row.systems:
@@ -548,26 +536,17 @@ class SetData:
             for rating in new.given:
                 summary.rate(*rating)
         for one in row.references:
-            texts = self.references.setdefault(one.id, {})
-            before = texts.setdefault(row.target, one._replace(line=row.line))
-            texts[row.target] = before._replace(author=before.author or one.author)
-
-    def targets(self) -> set[TargetWords]:
-        """Return the target lengths of all references."""
-        return {target for texts in self.references.values() for target in texts}
-
-    def author_of(self, reference_id: str) -> str:
-        """Return the author of a reference; empty if no row names an author."""
-        return next((one.author for one in self.references[reference_id].values() if one.author), "")
+            self.references.setdefault(one.id, {}).setdefault(row.target, one._replace(line=row.line))
+            self.authors[one.id] = self.authors.get(one.id) or one.author
 
     def reference_for(self, reference_id: str, target: TargetWords) -> str | None:
         """Return the text of a reference for summaries of a target length; None if there is none.
 
-        It is the text for that length, otherwise the text for all lengths. If all texts of a reference are equal, they
-        count for every length.
+        It is the text for that length, or for all lengths. If all its texts are equal, they are for all lengths.
         """
         texts = self.references[reference_id]
-        one = next(iter(texts.values())) if has_one_text(texts) else texts.get(target) or texts.get(None)
+        only = next(iter(texts.values())) if len({each.text for each in texts.values()}) == 1 else None
+        one = texts.get(target) or texts.get(None) or only
         return one.text if one else None
 
     def is_of_summary(self, claim: Claim) -> bool:
@@ -577,26 +556,12 @@ class SetData:
         return not is_named and any(_spaced(claim.text) in _spaced(text) for text in own)
 
 
-def has_one_text(texts: Mapping[TargetWords, Reference]) -> bool:
-    """Return True if a reference has the same text for all target lengths."""
-    return len({one.text for one in texts.values()}) == 1
+_SHARED = {"documents": "document", "group": "group", "language": "language", "questions": "questions"}
+"""The fields that are the same in all rows of a document set, with their columns."""
 
 
-_DIFFERS = "is {now!r}, but {before!r} for {key[0]!r} at {where}."
-_CONTRADICTIONS = {
-    "document": "differs from the document of {key[0]!r} at {where}. Another document needs another document_id.",
-    "group": _DIFFERS,
-    "language": _DIFFERS,
-    "questions": "are not those of {key[0]!r} at {where}. Repeat them or leave them out.",
-    "reference": "is another text than at {where} for the same document_id, reference_id and target_words. Several "
-    "references of one document each need a reference_id.",
-    "reference_author": "is {now!r}, but {before!r} for this reference_id at {where}.",
-    "summary": "repeats the key of {where} (document_id {key[0]!r}, system {key[1]!r}, target_words {key[2]}) with "
-    "another summary. {advice}",
-    "rating": "rates {key[3]} as {now:g}, and the same rater, {key[4]!r}, has rated it as {before:g} before. Keep "
-    "one of the two.",
-}
-"""By field, the reason why a row contradicts an earlier one."""
+def _at(line: Place) -> str:
+    return f"line {line}" if isinstance(line, int) else str(line)
 
 
 @dataclass(slots=True)
@@ -605,42 +570,23 @@ class Dataset:
 
     - `sets`: by document_id, in the order of the file
     - `repeated`: the lines that repeat the keys of an earlier line, each with that line
-    - `facts`: values that later rows must not contradict, each with its place in the file; see `Row.facts` for the keys
     - `key_advice`: advice for two rows that have the same key but different texts
     """
 
     sets: dict[str, SetData] = field(default_factory=dict)
-    repeated: dict[int, int] = field(default_factory=dict)
-    facts: dict[tuple[Any, ...], tuple[Any, str]] = field(default_factory=dict)
+    repeated: dict[int | str, int | str] = field(default_factory=dict)
     key_advice: str = "Remove one of the two, or rename the system."
 
-    def add(self, row: Row, *, is_nested: bool = False, place: str = "") -> list[tuple[str, str]]:
+    def add(self, row: Row, *, is_nested: bool = False) -> list[tuple[str, str]]:
         """Add a row. If it contradicts earlier rows, add nothing and return contradictions as (field, reason).
 
-        The field is empty if a summary or a rating differs. A nested row may not repeat a summary. `place` replaces the
-        line in messages about this row.
+        A nested row may not repeat a summary.
         """
-        one = self.sets.get(row.document_id)
-        for each in row.systems if is_nested else ():
-            fact = ("summary", row.document_id, each.system, row.target or "none")
-            if where := self.facts.get(fact, ("", ""))[1]:
-                told = f"repeats {row.document_id!r} of {where}, with the summary by {each.system!r}. Remove one."
-                return [("document_id", told)]
-        facts = {fact: value for fact, value in row.facts() if fact[0] == "summary" or value not in ((), "")}
-        conflicts = []
-        for (name, *key), now in facts.items():
-            before, where = self.facts.get((name, *key), (now, ""))
-            if before != now:
-                about = {"key": key, "now": now, "before": before, "where": where, "advice": self.key_advice}
-                shown_as = "" if name in ("summary", "rating") else name
-                conflicts.append((shown_as, _CONTRADICTIONS[name].format(**about)))
-        if conflicts:
+        one = self.sets.get(row.document_id) or SetData(row.line, metadata=row.metadata)
+        if conflicts := list(one.conflicts(row, self.key_advice, is_nested=is_nested)):
             return conflicts
-        for fact, value in facts.items():
-            self.facts.setdefault(fact, (value, place or f"line {row.line}"))
-        if one is None:
-            one = self.sets[row.document_id] = SetData(row.line, metadata=dict(row.metadata))
-        elif row.line and row.systems and not (row.systems[0].given or row.systems[0].marks):
+        self.sets[row.document_id] = one
+        if row.line and row.systems and not (row.systems[0].given or row.systems[0].marks):
             earlier = [one.pairs.get(key) for key in row.keys(row.systems[0])]
             if all(earlier) and earlier[0]:
                 self.repeated[row.line] = earlier[0]
@@ -650,7 +596,7 @@ class Dataset:
     def writers(self) -> tuple[set[str], set[str]]:
         """Return the names of systems with summaries, and of authors of references."""
         sets = self.sets.values()
-        people = {one.author_of(name) for one in sets for name in one.references}
+        people = {author for one in sets for author in one.authors.values()}
         return {name for one in sets for name, _ in one.summaries}, people - {""}
 
     def summaries(self) -> Iterator[Summary]:
@@ -675,11 +621,12 @@ class Dataset:
         """If every claim of references and documents stands in a summary of its only system, move the claims to the
         summaries.
         """
-        held = [(one, key[1], claims) for one in self.sets.values() for key, claims in one.claims.items()]
-        if all(one.is_of_summary(claim) for one, _, claims in held for claim in claims):
-            for one, target, claims in held:
-                for claim in claims:
-                    one.summaries[next(iter(claim.systems)), target].claims.append(claim)
+        sets = self.sets.values()
+        places = [(one, target, claims) for one in sets for (_, target), claims in one.claims.items()]
+        held = [(one, target, claim) for one, target, claims in places for claim in claims.values()]
+        if all(one.is_of_summary(claim) for one, _, claim in held):
+            for one, target, claim in held:
+                one.summaries[next(iter(claim.systems)), target].claims.append(claim)
                 one.claims = {}
 
     def take_marks(self, *, are_asked: bool = False) -> int:

@@ -19,9 +19,9 @@ from annotation.imports.containers import Format, NamedFile, Record
 from annotation.imports.layout import FLAT_FIELDS, Layout
 from annotation.imports.problems import Findings, ImportRefused, Problem, unreadable
 from annotation.imports.read import FileReading, Progress, RowReader, read_files
-from annotation.imports.row import Dataset, Row, Side
-from annotation.imports.store import MOST_ORIGIN_CHARACTERS, SETS_AT_ONCE, ImportCounts, Store
-from annotation.models import DocumentSet, Project, Summary
+from annotation.imports.row import Row, Side
+from annotation.imports.store import MOST_ORIGIN_CHARACTERS, SETS_AT_ONCE, Counts, Store, has_changes
+from annotation.models import Project, Summary
 from annotation.projects.services.change_project import create_project
 from annotation.scoring.records import summaries
 from annotation.scoring.rescore import RESCORED_AT_ONCE, rescore_held
@@ -51,28 +51,30 @@ class ImportReport:
     format: str
     claims_side: Side | None
     dry_run: bool
-    counts: ImportCounts
+    counts: Counts
     warnings: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     problem_count: int = 0
     rows_left_out: int = 0
 
     @property
-    def place(self) -> str:
+    def has_changes(self) -> bool:
+        return has_changes(self.counts)
+
+    @property
+    def word(self) -> str:
         """The word for a numbered place in the file, such as line or row."""
         return Format(self.format).place
 
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Run no automatic garbage collection."""
-    was_on = gc.isenabled()
+    """Run no automatic garbage collection, which takes a tenth of the time of a large import."""
     gc.disable()
     try:
         yield
     finally:
-        if was_on:
-            gc.enable()
+        gc.enable()
 
 
 @_without_collection()
@@ -88,9 +90,9 @@ def import_files(
 ) -> ImportReport:
     """Import one file of rows, or SEE HTML and DUCView files. A `dry_run` is rolled back.
 
-    A new text of a summary or reference replaces the project's text with its units and claims. It is a problem if the
-    project's text has been judged. `skip_invalid` leaves out invalid rows and files, but not rows that contradict the
-    project. Raises ImportRefused with the problems, and Conflict (code `busy`) if the project changes at the same time.
+    `skip_invalid` leaves out invalid rows and files, but not rows that contradict the project, such as another text of
+    a summary. Raises ImportRefused with the problems, and Conflict (code `busy`) if the project changes at the same
+    time.
     """
     require(by, project, Verb.IMPORT)
     progress = progress or Progress()
@@ -103,11 +105,16 @@ def import_files(
     reading = read_files(files, layout=layout, progress=progress)
     problems, dataset = reading.problems, reading.dataset
     if problems.count and not (skip_invalid and dataset.sets):
-        advice = "Correct or remove these rows, or skip invalid rows."
-        raise _refusal(name, reading, problems, " No row is without one." if skip_invalid else f" {advice}")
+        advice = (
+            "No row is without one."
+            if skip_invalid
+            else "Correct or remove these rows, or skip invalid rows."
+        )
+        raise _refusal(name, reading, problems, advice)
     progress.sets = len(dataset.sets)
     with transaction.atomic():
-        store = _write(project, name, reading, by, progress, dry_run=dry_run)
+        store = _store(project, name)
+        _write(store, reading, by, progress, dry_run=dry_run)
         progress.hold()
         transaction.set_rollback(dry_run)
     remarks = reading.warnings.texts
@@ -132,56 +139,45 @@ def import_new_project(
     return report
 
 
-def _write(
-    project: Project,
-    name: str,
-    reading: FileReading,
-    by: User | None,
-    progress: Progress,
-    *,
-    dry_run: bool = False,
-) -> Store:
-    """Runs in the caller's transaction, which must be rolled back after an error."""
+def _store(project: Project, name: str) -> Store:
+    """Lock the project in the caller's transaction."""
     held = Project.objects.select_for_update(of=("self",), no_key=True).filter(pk=project.pk).first()
     if held is None:
         raise Conflict(REMOVED, code="busy")
-    store, dataset = Store(held, name[:MOST_ORIGIN_CHARACTERS]), reading.dataset
-    if reading.format is Format.PUSHED:
-        _require_documents(store, dataset)
+    return Store(held, name[:MOST_ORIGIN_CHARACTERS])
+
+
+def _write(store: Store, reading: FileReading, by: User | None, progress: Progress, *, dry_run: bool) -> None:
+    """Runs in the caller's transaction, which must be rolled back after an error."""
+    sets = reading.dataset.sets
     try:
-        store.begin(dataset)
-        for some in batches(dataset.sets.items(), SETS_AT_ONCE):
-            store.write(some, scores=not dry_run)
+        store.begin(reading.dataset)
+        for some in batches(sets.items(), SETS_AT_ONCE):
+            store.write(some)
             progress.sets_written += len(some)
             progress.step()
     except IntegrityError as error:
         message = "The project changed during the import. Nothing was imported. Import again."
         raise Conflict(message, code="busy") from error
     if store.problems.count:
-        also = ", and send a document before or with its rows" if reading.format is Format.PUSHED else ""
-        way_out = f" They contradict the project's data, so skipping invalid rows does not help. Correct them{also}."
-        raise _refusal(name, reading, store.problems, way_out)
+        way_out = "They contradict the project's data, so skipping invalid rows does not help. Correct them."
+        raise _refusal(store.origin_name, reading, store.problems, way_out)
     if not dry_run:
         stale = Summary.objects.filter(document_set__in=store.stale, is_summary=True).order_by("pk")
         for keys in batches(stale.values_list("pk", flat=True) if store.stale else (), RESCORED_AT_ONCE):
-            rescore_held(project=held, held=summaries(keys, hold=True))
-        if store.counts.has_changes:
+            rescore_held(project=store.project, held=summaries(keys, hold=True))
+        if has_changes(store.counts):
             _log(store, reading, by)
-    return store
 
 
-def _refusal(name: str, reading: FileReading, problems: Findings, way_out: str) -> ImportRefused:
-    noun = "problem" if problems.count == 1 else "problems"
-    return ImportRefused(
-        f"{name} has {problems.count:,} {noun}. Nothing was imported.{way_out}",
-        problems=problems.shown,
-        problem_count=problems.count,
-        word=reading.format.place,
-    )
+def _refusal(name: str, reading: FileReading, found: Findings, way_out: str) -> ImportRefused:
+    told = f"{name} has {found.count:,} problem{'' if found.count == 1 else 's'}. Nothing was imported. {way_out}"
+    count, word = found.count, reading.format.place
+    return ImportRefused(told, problems=found.shown, problem_count=count, word=word)
 
 
 def _log(store: Store, reading: FileReading, by: User | None) -> None:
-    kinds = store.counts.by_kind.items()
+    kinds = store.counts.items()
     data = {
         "file": store.origin_name,
         "format": str(reading.format),
@@ -208,7 +204,7 @@ class PushReport:
     """The result of each row of a push, and the counts by kind of database row."""
 
     rows: tuple[PushedRow, ...]
-    counts: ImportCounts
+    counts: Counts
     warnings: tuple[str, ...] = ()
 
 
@@ -217,76 +213,46 @@ def push_rows(
 ) -> PushReport:
     """Import rows into a project.
 
-    A row has a summary with its system, a reference, or both. One problem refuses the whole push, unless `skip_invalid`
-    omits invalid rows, and all rows of a document set that contradicts the project. Raises ImportRefused, whose
-    problems count rows from 1, and Conflict (code `busy`) if the project changes at the same time.
+    A row has a summary with its system, a reference, or both. One problem refuses the whole push; `skip_invalid` omits
+    invalid rows, but not rows that contradict the project. Raises ImportRefused, whose problems count rows from 1, and
+    Conflict (code `busy`) if the project changes at the same time.
     """
     require(by, project, Verb.IMPORT)
-    reading, read = _read_pushed(rows)
-    refused = _by_row(reading.problems.kept)
-    if refused and not skip_invalid:
-        raise _refusal("The push", reading, reading.problems, " Correct these rows, or skip invalid ones.")
-    store = None
-    while store is None:
-        try:
-            with transaction.atomic():
-                store = _write(project, Format.PUSHED, reading, by, Progress())
-        except ImportRefused as refusal:
-            found = _by_row(refusal.problems)
-            if not (skip_invalid and found):
-                raise
-            # A problem of a document set names one row but refuses all rows of the set.
-            of_set = {read[number].document_id: problems for number, problems in found.items()}
-            for name in of_set:
-                del reading.dataset.sets[name]
-            of_rows = {number: of_set.get(row.document_id, ()) for number, row in read.items()}
-            refused |= {number: problems for number, problems in of_rows.items() if problems}
-    outcomes = tuple(
-        PushedRow("refused", problems=refused[number]) if number in refused else _outcome(read[number], store)
-        for number in range(1, len(rows) + 1)
-    )
-    return PushReport(outcomes, store.counts, tuple(reading.warnings.texts))
-
-
-def _by_row(problems: Sequence[Problem]) -> dict[int, tuple[Problem, ...]]:
-    found: dict[int, tuple[Problem, ...]] = defaultdict(tuple)
-    for problem in problems:
-        for number in problem.lines or ([problem.line] if problem.line else ()):
-            found[number] += (problem,)
-    return dict(found)
-
-
-def _read_pushed(rows: Sequence[Mapping[str, object]]) -> tuple[FileReading, dict[int, Row]]:
-    reading = FileReading(Format.PUSHED, Dataset(), Findings(word="row"), Findings(word="row"))
-    problems, columns, read = reading.problems, {name: (name,) for name in FLAT_FIELDS}, {}
-    reader = RowReader(problems, reading.warnings, columns, is_pushed=True)
+    reading = FileReading(Format.PUSHED, problems=Findings("row"), warnings=Findings("row"))
+    problems, read = reading.problems, dict[int, Row]()
+    reader = RowReader(problems, reading.warnings, {name: (name,) for name in FLAT_FIELDS}, is_pushed=True)
     for number, values in enumerate(rows, start=1):
         before = problems.count
         for name in values.keys() - set(FLAT_FIELDS):
             problems.add(number, name, f"is no field of a row. Fields are {', '.join(FLAT_FIELDS)}.")
         for row in reader.rows(Record(number, values)) if problems.count == before else ():
+            read[number] = row
             for name, reason in reading.dataset.add(row):
                 problems.add(number, name, reason)
-            if problems.count == before:
-                read[number] = row
-    return reading, read
-
-
-def _require_documents(store: Store, dataset: Dataset) -> None:
-    bare = {name: one.line for name, one in dataset.sets.items() if not one.documents}
-    known = DocumentSet.objects.filter(project=store.project, external_id__in=bare, documents__isnull=False)
-    there = set(known.values_list("external_id", flat=True)) if bare else set()
-    for name in bare.keys() - there:
-        told = f"is missing, and the project has no document {name!r}. Send it with the first of its rows."
-        store.problems.add(bare[name], "document", told)
+    if problems.count and not skip_invalid:
+        raise _refusal("The push", reading, problems, "Correct these rows, or skip invalid ones.")
+    with transaction.atomic():
+        store = _store(project, Format.PUSHED)
+        store.needs_documents = True
+        _write(store, reading, by, Progress(), dry_run=False)
+    refused = defaultdict(list)
+    for problem in problems.kept:
+        refused[problem.line].append(problem)
+    outcomes = tuple(
+        PushedRow("refused", problems=tuple(refused[number]))
+        if number in refused
+        else _outcome(read[number], store)
+        for number in range(1, len(rows) + 1)
+    )
+    return PushReport(outcomes, store.counts, tuple(reading.warnings.texts))
 
 
 def _outcome(row: Row, store: Store) -> PushedRow:
-    keys = [(row.document_id, (one.system, row.target)) for one in row.systems]
-    summary, state = store.summaries[keys[0]] if keys else (None, "")
-    found = (store.references.get((row.document_id, one.id, row.target)) for one in row.references)
-    reference, of_reference = next(filter(None, found), (None, ""))
-    is_changed = state == "unchanged" and of_reference in ("created", "changed")
-    whole: Any = "changed" if is_changed else state or of_reference
+    keys = [(row.document_id, "summaries", one.system, row.target) for one in row.systems]
+    summary, state = store.texts[keys[0]] if keys else (None, None)
+    keys = [(row.document_id, "references", one.id, row.target) for one in row.references]
+    reference, of_reference = store.texts[keys[0]] if keys else (None, None)
+    is_changed = state == "unchanged" and of_reference == "created"
+    whole = "changed" if is_changed else state or of_reference or "unchanged"
     named, other = (each.public_id if each else None for each in (summary, reference))
     return PushedRow(whole, named, other)

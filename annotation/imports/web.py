@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
@@ -50,14 +51,10 @@ MOST_BYTES = 64 * 1024 * 1024
 
 _LIMITS = {"most_mb": MOST_BYTES // 1024**2, "most_files": MOST_FILES}
 
-KINDS = {
-    "reference_authors": "Authors of references",
-    "references": "References",
-    "summaries": "Summaries to evaluate",
-}
 CELL_CHARACTERS = 100
-ROWS_SHOWN = 5
+ROWS_SHOWN = 3
 
+Refused = Conflict | Invalid
 Form = dict[str, Any]
 """The choices of the second step: `columns`, the field of each column, and further options."""
 
@@ -75,9 +72,9 @@ def import_upload(request: Request, slug: str) -> HttpResponse:
         if not 0 < len(uploads) <= MOST_FILES:
             told = f"Choose at most {MOST_FILES} files." if uploads else "Choose the files to import."
             raise Invalid(told, field="files")
-        with staged(uploads, most_bytes=MOST_BYTES) as files:
-            look_at_files(files)
-            asked = keep_upload(project=room.project, files=files, by=request.user)
+        files = staged(uploads, most_bytes=MOST_BYTES)
+        look_at_files(files)
+        asked = keep_upload(project=room.project, files=files, by=request.user)
     except (Conflict, Invalid) as refusal:
         past = listed(request, room, IMPORTS, address=reverse("import", args=[slug]))
         context = {**past, **_LIMITS, **_outcome(None, refusal)}
@@ -108,7 +105,7 @@ def import_begin(request: Request, slug: str, import_id: str) -> HttpResponse:
         return _show(request, room, asked, form=form, refusal=refusal)
     if is_open(asked) or (is_import and not asked.refusal):
         return _follow(request, asked)
-    return _show(request, room, asked, form=form)
+    return _show(request, room, asked, form=form, refusal=refusal_of(asked))
 
 
 @screen("POST")
@@ -133,13 +130,9 @@ def _follow(request: Request, asked: Import) -> HttpResponse:
 
 
 def _show(
-    request: Request,
-    room: Room,
-    asked: Import,
-    *,
-    form: Form | None = None,
-    refusal: Conflict | Invalid | None = None,
+    request: Request, room: Room, asked: Import, *, form: Form | None = None, refusal: Refused | None = None
 ) -> HttpResponse:
+    """`refusal` is why the posted form has no effect."""
     context = {
         "room": room,
         "asked": asked,
@@ -150,15 +143,9 @@ def _show(
     }
     if asked.requested_by == request.user and is_kept(asked):
         context.update(_second_step(asked, form))
-    is_posted = request.method == "POST"
-    is_invalid = isinstance(refusal, Invalid) or (is_posted and not refusal and bool(asked.refusal))
-    return page_or_fragment(
-        request,
-        page="imports/progress.html",
-        fragment="imports/_preview.html" if is_posted else "imports/_progress.html",
-        context=context,
-        status=422 if is_invalid else status_of(refusal) if refusal else 200,
-    )
+    fragment = "imports/_preview.html" if request.method == "POST" else "imports/_progress.html"
+    pages = {"page": "imports/progress.html", "fragment": fragment}
+    return page_or_fragment(request, context=context, status=status_of(refusal) if refusal else 200, **pages)
 
 
 def _look(asked: Import, encoding: str) -> Table | None:
@@ -169,7 +156,7 @@ def _look(asked: Import, encoding: str) -> Table | None:
 def _sent(request: Request, look: Table | None) -> Form:
     sent = request.POST
     return {
-        "columns": {column: sent.get(f"column-{place}", "") for place, column in _columns(look)},
+        "columns": {column: sent.get(f"column-{place}", "") for place, column in enumerate(_columns(look))},
         **{name: sent.get(name, "") for name in ("system", "target", "encoding")},
         **{name: name in sent for name in ("skip_invalid", "no_reference")},
     }
@@ -188,36 +175,40 @@ def _kept(asked: Import, look: Table | None) -> Form:
     }
 
 
-def _layout(form: Form, look: Table | None) -> Layout | None:
-    if not _is_flat(look):
-        return layout_of(encoding=form["encoding"]) if form["encoding"] else None
+def _layout(form: Form, look: Table | None) -> Layout:
     pairs = [f"{name}={column}" for column, name in form["columns"].items() if name in FLAT_FIELDS]
     choices = {name: form[name] for name in ("system", "target", "encoding")}
-    return replace(layout_of(pairs, **choices), is_whole=True)
+    return replace(layout_of(pairs, **choices), is_whole=_is_flat(look))
 
 
 def _is_flat(look: Table | None) -> bool:
     return look is not None and not look.is_nested
 
 
+def _columns(look: Table | None) -> Sequence[str]:
+    return look.columns if look else ()
+
+
 def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
     look = _look(asked, form["encoding"] if form else "")
-    form = form or _kept(asked, look)
-    needed = [(name, FIELDS[name]) for name in ("document", "summary") if _is_flat(look)]
-    columns, records = look.columns if look else (), look.first[:ROWS_SHOWN] if look else ()
+    form, columns, is_flat = form or _kept(asked, look), _columns(look), _is_flat(look)
+    chosen = {*form["columns"].values()}
+    records = look.first[:ROWS_SHOWN] if look else ()
     return {
         "is_kept": True,
         "is_large": is_large(asked),
         "look": look,
         "form": form,
-        "guess": guess(look) if look and _is_flat(look) else None,
-        "is_flat": _is_flat(look),
+        "guess": guess(look) if look and is_flat else None,
+        "is_flat": is_flat,
         "rows": [[_short(pick(record.values, column)) for column in columns] for record in records],
-        "columns": [(place, name, form["columns"].get(name, "")) for place, name in _columns(look)],
+        "columns": [(place, name, form["columns"].get(name, "")) for place, name in enumerate(columns)],
         "fields": [(name, held["title"]) for name, held in FIELDS.items()],
         "encodings": ENCODINGS,
         "lacks_reference": _lacks_reference(asked.project, look, form),
-        "lacking": [held["title"] for name, held in needed if name not in form["columns"].values()],
+        "lacking": [
+            FIELDS[name]["title"] for name in ("document", "summary") if is_flat and name not in chosen
+        ],
     }
 
 
@@ -226,32 +217,23 @@ def _lacks_reference(project: Project, look: Table | None, form: Form) -> bool:
     return _is_flat(look) and is_compared and "reference" not in form["columns"].values()
 
 
-def _columns(look: Table | None) -> list[tuple[int, str]]:
-    return list(enumerate(look.columns)) if look else []
-
-
 def _short(value: object) -> str:
     text = "" if value is None else value
-    if not isinstance(text, str):
-        text = json.dumps(text, ensure_ascii=False, default=str)
+    text = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False, default=str)
     return printable(text if len(text) <= CELL_CHARACTERS else f"{text[:CELL_CHARACTERS]}…")
 
 
-def _outcome(report: ImportReport | None, refusal: Conflict | Invalid | None) -> dict[str, object]:
-    """A single problem is omitted if it only repeats the message."""
-    refused = refusal if isinstance(refusal, ImportRefused) else None
-    told = report or refused
-    problems, count = (told.problems, told.problem_count) if told else ((), 0)
-    if refused and [problem.describe(refused.word) for problem in problems] == [refused.message]:
-        problems, count = (), 0
-    counts = report.counts.present() if report else {}
-    place = report.place if report else refused.word if refused else "line"
+def _outcome(report: ImportReport | None, refusal: Refused | None) -> dict[str, object]:
+    told = report or (refusal if isinstance(refusal, ImportRefused) else None)
+    problems, word = (told.problems, told.word) if told else ((), "line")
+    counts = report.counts if report else {}
     return {
         "report": report,
-        "counts": [(KINDS.get(kind) or kind.replace("_", " ").capitalize(), n) for kind, n in counts.items()],
-        "place": place.capitalize(),
-        "ways": way_out(told.problems, "Set the meaning of each column above.") if told else [],
+        "counts": [(kind.replace("_", " ").capitalize(), count) for kind, count in counts.items()],
+        "place": word.capitalize(),
+        "ways": way_out(problems, "Set the meaning of each column above."),
         "refusal": refusal,
-        "problems": problems,
-        "more_problems": count - sum(problem.times for problem in problems),
+        # A single problem may only repeat the message.
+        "problems": [each for each in problems if not refusal or each.describe(word) != refusal.message],
+        "more_problems": told.problem_count - sum(each.times for each in problems) if told else 0,
     }

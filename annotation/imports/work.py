@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -32,7 +31,6 @@ from annotation.models import Import, Job
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-    from django.core.files import File
     from django.db.models import QuerySet
 
     from annotation.models import Project
@@ -45,23 +43,16 @@ MOST_FILES = 100
 """The limit of files in one request."""
 
 
-@contextmanager
-def staged(uploads: Iterable[File[bytes]], *, most_bytes: int) -> Iterator[tuple[NamedFile, ...]]:
-    """Write uploads to temporary files, which exist within the with block.
+def staged(uploads: Iterable[Any], *, most_bytes: int) -> tuple[NamedFile, ...]:
+    """Return uploads as files, which exist until the request ends.
 
     Raises Invalid (field `files`) if they have more than `most_bytes` together.
     """
-    given = list(uploads)
-    if sum(one.size or 0 for one in given) > most_bytes:
-        told = f"These files have more than {most_bytes // 1024**2} MB together. Import them in parts, or ask the"
-        raise Invalid(f"{told} operator of this server to import them on the server.", field="files")
-    with TemporaryDirectory() as folder:
-        files: list[NamedFile] = []
-        for one in given:
-            files.append(NamedFile(one.name or "file", Path(folder) / str(len(files))))
-            with files[-1].path.open("wb") as stream:
-                stream.writelines(one.chunks())
-        yield tuple(files)
+    files = tuple(NamedFile(one.name, Path(one.temporary_file_path())) for one in uploads)
+    if sum(file.path.stat().st_size for file in files) > most_bytes:
+        told = f"These files have more than {most_bytes // 1024**2} MB together. Import them in parts."
+        raise Invalid(told, field="files")
+    return files
 
 
 def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None) -> Import:
@@ -99,14 +90,8 @@ def import_kept(*, asked: Import, by: User | None, **choices: Any) -> Import:
             log(project=asked.project, actor=by, verb="request import", target=asked, data=facts)
             return asked
         [claimed] = jobs.take(Job.objects.filter(pk=job.pk))
-    with jobs.Lease(claimed.token) as lease:
-        try:
-            _bring_in(asked, claimed, lease)
-        except jobs.StoppedJob:
-            asked.refresh_from_db()
-        except Exception as failure:
-            jobs.finish(claimed, state=Job.State.FAILED, error=str(failure))
-            raise
+    jobs.carry_out(claimed, perform)
+    asked.refresh_from_db()
     return asked
 
 
@@ -131,15 +116,11 @@ def _begin(
     asked.choices = {"layout": asdict(layout) if layout else None, "skip_invalid": skip_invalid}
     asked.dry_run = dry_run
     asked.report = asked.refusal = None
-    if asked.job is None:
-        asked.job = Job.objects.create(kind=Job.Kind.IMPORT, project=asked.project)
-        jobs.enqueue([asked.job])
-    else:
-        own = Job.objects.filter(pk=asked.job.pk)
-        own.update(rows_read=0, done=0, total=0)
-        jobs.again(own)
-        asked.job.refresh_from_db()
+    before, asked.job = asked.job, Job.objects.create(kind=Job.Kind.IMPORT, project=asked.project)
+    jobs.enqueue([asked.job])
     asked.save()
+    if before:
+        before.delete()
     return asked.job
 
 
@@ -176,6 +157,7 @@ def is_open(asked: Import) -> bool:
     return asked.job is not None and asked.job.state in jobs.OPEN
 
 
+STATES = Choices("JobState", Job.State.choices)
 IMPORTS = List(
     name="imports",
     verbs=(Verb.IMPORT,),
@@ -188,26 +170,12 @@ IMPORTS = List(
         Column("id", "public_id"),
         Column("files", kind=Kind.TEXTS, head="Files"),
         Column("requested_by", "requested_by.username", nullable=True, head="By", missing="the operator"),
-        Column(
-            "state",
-            "job.state",
-            choices=Choices("JobState", Job.State.choices),
-            nullable=True,
-            head="State",
-            missing="not started",
-            help="State of the job that reads the files; null before somebody has said how.",
-        ),
+        Column("state", "job.state", choices=STATES, nullable=True, head="State", missing="not started"),
         Column("dry_run", kind=Kind.FLAG, head="Check only"),
         Column("rows_read", "job.rows_read", kind=Kind.COUNT, nullable=True, head="Rows"),
         Column("sets_written", "job.done", kind=Kind.COUNT, nullable=True, head="Document sets"),
-        Column(
-            "sets",
-            "job.total",
-            kind=Kind.COUNT,
-            nullable=True,
-            help="Document sets in the files; 0 until all rows are read.",
-        ),
-        Column("error", "job.error", nullable=True, help="Reason for failure; empty otherwise."),
+        Column("sets", "job.total", kind=Kind.COUNT, nullable=True, help="0 until all rows are read."),
+        Column("error", "job.error", nullable=True),
         Column("finished_at", "job.finished_at", kind=Kind.MOMENT, nullable=True),
     ),
 )
@@ -222,9 +190,8 @@ def refusal_of(asked: Import) -> ImportRefused | None:
     """Return the refusal; None if the import was not refused."""
     if asked.refusal is None:
         return None
-    told = dict(asked.refusal)
-    problems = [read(Problem, problem) for problem in told.pop("problems")]
-    return ImportRefused(told.pop("message"), problems=problems, **told)
+    problems = [read(Problem, problem) for problem in asked.refusal["problems"]]
+    return ImportRefused(**asked.refusal | {"problems": problems})
 
 
 def choices_of(asked: Import) -> dict[str, Any]:
@@ -265,7 +232,7 @@ def drop_stale_uploads() -> None:
 
 def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
     """Deletes the files after an import that omitted no row."""
-    progress = _JobProgress(claimed, lease)
+    progress = _JobProgress(claimed=claimed, lease=lease)
     try:
         with files_of(asked) as files:
             choices = choices_of(asked) | {"files": files, "dry_run": asked.dry_run, "progress": progress}
@@ -273,8 +240,7 @@ def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
         asked.report, asked.refusal = asdict(report), None
     except ImportRefused as refused:
         asked.report = None
-        asked.refusal = {name: getattr(refused, name) for name in ("message", "problem_count", "word")}
-        asked.refusal["problems"] = [asdict(problem) for problem in refused.problems]
+        asked.refusal = {"message": refused.message, "word": refused.word, **refused.details}
     error = asked.refusal["message"] if asked.refusal else ""
     state = Job.State.FAILED if error else Job.State.DONE
     with transaction.atomic():
@@ -286,25 +252,23 @@ def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
         forget_files(asked)
 
 
+@dataclass(kw_only=True)
 class _JobProgress(Progress):
-    def __init__(self, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
-        super().__init__()
-        self._claimed = claimed
-        self._lease = lease
-        self._lease.progress = self.columns
+    claimed: jobs.Claimed
+    lease: jobs.Lease
 
     @property
     def columns(self) -> dict[str, int]:
         return {"rows_read": self.rows_read, "done": self.sets_written, "total": self.sets}
 
     def step(self) -> None:
-        self._lease.progress = self.columns
-        self._lease.require()
+        self.lease.progress = self.columns
+        self.lease.require()
 
     def hold(self) -> None:
-        if not jobs.hold([self._claimed]):
+        if not jobs.hold([self.claimed]):
             raise jobs.StoppedJob
-        Job.objects.filter(pk=self._claimed.job.pk).update(**self.columns)
+        Job.objects.filter(pk=self.claimed.job.pk).update(**self.columns)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from annotation.config.web_urls import project_urls
 from annotation.models import Membership, Summary
 from annotation.scoring.rescore import rescore
 from tests.annotation.imports.files import DOCUMENT
+from tests.annotation.imports.test_api import upload
 from tests.annotation.route_verbs import POSTED
 from tests.annotation.web.places import addresses
 from tests.sources import modules
@@ -136,17 +137,9 @@ def test_an_address_in_an_imported_file_is_text_and_is_never_called(world: World
         rows = (
             f"document_id,document,reference,system,summary\n{there},{there} {DOCUMENT},{said},alder,{said}\n"
         )
-        answer = client_of("mona").post(
-            "/api/v1/projects/harbour/imports/",
-            {"files": [{"name": "a.csv", "content": rows}], "source": there, "url": there},
-            format="json",
-        )
+        answer = upload(client_of("mona"), {"a.csv": rows.encode()}, source=there, url=there)
         assert answer.status_code in (200, 400, 422)
-        plain = client_of("mona").post(
-            "/api/v1/projects/harbour/imports/",
-            {"files": [{"name": "a.csv", "content": rows}]},
-            format="json",
-        )
+        plain = upload(client_of("mona"), {"a.csv": rows.encode()})
         assert plain.status_code == 200, plain.content
         assert Summary.objects.filter(text=said).exists()
         with pytest.raises(TimeoutError):

@@ -34,7 +34,7 @@ from tests.annotation.route_verbs import (
 )
 from tests.annotation.web.places import Ids
 
-LET_IN = (200, 201, 202, 204, 302, 409, 422)
+LET_IN = (200, 201, 202, 204, 302, 409, 415, 422)
 """Statuses of requests that were carried out, or refused for another reason than permission."""
 KEPT_OUT = (403, 404)
 WITHOUT_ROWS = {"step", "version", "table"}

@@ -147,6 +147,8 @@ HASHED_STORAGES: dict[str, Any] = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 STORAGES = PLAIN_STORAGES
+# Uploads are read as files on the disk.
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 USE_TZ = True

@@ -52,7 +52,8 @@ def read_duc_files(files: Sequence[NamedFile], problems: Findings, warnings: Fin
         except ImportRefused as refusal:
             problems.add(refusal.problems[0].line, "", refusal.problems[0].reason, file=file.name)
             continue
-        for _, reason in dataset.add(row, is_nested=bool(row.claims), place=file.name):
+        row.line = file.name
+        for _, reason in dataset.add(row, is_nested=bool(row.claims)):
             problems.add(None, "", reason, file=file.name)
     for one in dataset.sets.values():
         pairs = ((*key, name) for key in one.summaries for name, of in one.references.items() if key[1] in of)

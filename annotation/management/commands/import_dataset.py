@@ -155,7 +155,7 @@ def _report_lines(report: ImportReport, project: str) -> list[str]:
     lines = [f"{report.file}: {report.format}, into {project}"]
     if report.dry_run:
         lines.append("Dry run: nothing was written. Changes on import:")
-    elif not report.counts.has_changes:
+    elif not report.has_changes:
         lines.append("Nothing changed: everything was already imported.")
     lines += _count_lines(report)
     if report.claims_side:
@@ -168,13 +168,13 @@ def _report_lines(report: ImportReport, project: str) -> list[str]:
     if report.rows_left_out:
         word = "row" if report.rows_left_out == 1 else "rows"
         lines.append(f"Left out: {report.rows_left_out:,} {word}, for these reasons:")
-        lines += _problem_lines(report.problems, report.problem_count, report.place)
+        lines += _problem_lines(report.problems, report.problem_count, report.word)
         lines += way_out(report.problems, COMMAND_WORDS)
     return lines
 
 
 def _count_lines(report: ImportReport) -> list[str]:
-    kinds = {kind.replace("_", " "): count for kind, count in report.counts.present().items()}
+    kinds = {kind.replace("_", " "): count for kind, count in report.counts.items()}
     width = max([16, *map(len, kinds)])
     lines = [f"  {'':<{width}}{'new':>9}{'changed':>9}{'unchanged':>11}"]
     lines += [

@@ -108,12 +108,7 @@ IN_PROJECT = (
     Route("get", _in("slices/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("agreement/"), (Verb.VIEW_SCORES,)),
     Route("get", _in("judge-quality/"), (Verb.VIEW_SCORES,)),
-    Route(
-        "post",
-        _in("imports/"),
-        (Verb.IMPORT,),
-        {"files": [{"name": "D9.M.050.A.7.html", "content": "<html><body>It shuts.</body></html>"}]},
-    ),
+    Route("post", _in("imports/"), (Verb.IMPORT,)),
     Route(
         "post",
         _in("push/"),

@@ -78,11 +78,11 @@ def refusal_of(path: Path, **choices: Any) -> str:
 
 
 def claims_of(one: SetData) -> list[Claim]:
-    return [claim for claims in one.claims.values() for claim in claims]
+    return [claim for claims in one.claims.values() for claim in claims.values()]
 
 
 def counted(report: ImportReport) -> dict[str, tuple[int, int, int]]:
-    counts = report.counts.present().items()
+    counts = report.counts.items()
     return {kind: (count.created, count.changed, count.unchanged) for kind, count in counts}
 
 

@@ -24,8 +24,7 @@ def upload(client: Any, files: dict[str, bytes], **choices: Any) -> Any:
 
 
 def inline(client: Any, files: dict[str, str], **choices: Any) -> Any:
-    given = [{"name": name, "content": content} for name, content in files.items()]
-    return client.post(ADDRESS, {"files": given, **choices}, format="json")
+    return upload(client, {name: content.encode() for name, content in files.items()}, **choices)
 
 
 def test_several_uploaded_files_are_one_import(world: World, client_of: ApiDoor) -> None:
@@ -68,8 +67,8 @@ def test_what_is_left_out_is_told(world: World, client_of: ApiDoor) -> None:
 
 def test_a_request_without_files_is_not_of_the_shape(world: World, client_of: ApiDoor) -> None:
     client = client_of("mona")
-    assert client.post(ADDRESS, {}, format="json").status_code == 400
     assert client.post(ADDRESS, {}, format="multipart").status_code == 400
+    assert client.post(ADDRESS, {"files": []}, format="json").status_code == 415
     assert client.post(ADDRESS, b"x", content_type="text/csv").status_code == 415
 
 

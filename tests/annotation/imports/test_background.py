@@ -102,7 +102,7 @@ def test_the_api_replies_at_once_and_tells_the_same_report(
     told = client.get(accepted.json()["url"]).json()
     assert (told["state"], told["rows_read"], told["sets_written"], told["sets"]) == ("done", 12, 12, 12)
     created = {kind: count["created"] for kind, count in told["report"]["counts"].items()}
-    wanted = {kind: count.created for kind, count in at_once.counts.by_kind.items()}
+    wanted = {kind: count.created for kind, count in at_once.counts.items()}
     # The project has both systems already.
     assert created == wanted | {"systems": 0}
     assert Event.objects.get(verb="import", project=world.project).actor == world.mona
@@ -164,7 +164,7 @@ def test_one_under_way_leaves_nothing_when_it_is_cancelled(
         if steps == [1, 2, 3]:
             cancel_import(asked=asked, by=world.mona)
             if is_noticed:
-                progress._lease.beat()
+                progress.lease.beat()
         step(progress)
 
     monkeypatch.setattr(background._JobProgress, "step", cancel_amid)

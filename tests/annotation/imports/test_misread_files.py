@@ -137,7 +137,7 @@ def test_other_shapes_are_refused_with_the_way_out(tmp_path: Path, content: str,
         assert told in refusal_of(raw(tmp_path, content, "rows.json" if content[0] == "{" else "rows.csv"))
     else:
         problems = read_dataset(raw(tmp_path, content)).problems.shown
-        assert "Texts of several systems each need a row of their own." in problems[0].reason
+        assert "Each system needs a row of its own." in problems[0].reason
 
 
 def test_messages_are_no_document_without_a_path(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_votes_of_raters_are_read_and_the_files_verdict_stays(
     line = nested(claims=[_claim(verdicts={"alder": verdict}, raw_votes={"alder": votes})])
     [claim] = claims_of(read_dataset(jsonl(tmp_path, line)).dataset.sets["d1"])
     assert claim.verdicts["alder"] == label
-    assert claim.votes == ({"alder": tuple(raters)} if raters else {})
+    assert claim.votes == ({"alder": dict(raters)} if raters else {})
 
 
 @pytest.mark.parametrize(
@@ -98,18 +98,30 @@ def test_votes_of_raters_are_read_and_the_files_verdict_stays(
         ({"systems": [{"system": "alder"}]}, "systems[1].summary_text", "is missing"),
         ({"systems": [_system(system="")]}, "systems[1].system", "has no value"),
         ({"claims": "x"}, "claims", "must be a list of objects"),
-        ({"claims": [_claim(claim_text=" ")]}, "claims[1].claim_text", "is empty"),
+        ({"claims": [_claim(claim_text=" ")]}, "claims[1].claim_text", "has no value"),
         ({"claims": [_claim(weight=0)]}, "claims[1].weight", "must be greater than 0"),
         ({"claims": [_claim(weight="2")]}, "claims[1].weight", "must be a valid number"),
         ({"claims": [_claim(verdicts=[1])]}, "claims[1].verdicts", "must be an object"),
         ({"claims": [_claim(verdicts={"oak": 1})]}, "claims[1]", "names the system 'oak'"),
-        ({"claims": [_claim(verdicts={"alder": 2})]}, "claims[1].verdicts", "something else than 0 or 1"),
-        ({"claims": [_claim(verdicts={"alder": [1]})]}, "claims[1].verdicts", "something else than 0 or 1"),
+        (
+            {"claims": [_claim(verdicts={"alder": 2})]},
+            "claims[1].verdicts.alder",
+            "something else than 0 or 1",
+        ),
+        (
+            {"claims": [_claim(verdicts={"alder": [1]})]},
+            "claims[1].verdicts.alder",
+            "something else than 0 or 1",
+        ),
         ({"claims": [_claim(raw_votes=[1])]}, "claims[1].raw_votes", "must be an object"),
         ({"claims": [_claim(raw_votes={"oak": [1]})]}, "claims[1]", "names the system 'oak'"),
-        ({"claims": [_claim(raw_votes={"alder": 1})]}, "claims[1].raw_votes", "no list of votes"),
-        ({"claims": [_claim(raw_votes={"alder": [1, 2]})]}, "claims[1].raw_votes", "among its votes"),
-        ({"claims": [_claim(raw_votes={"alder": {" ": 1}})]}, "claims[1].raw_votes", "or not at all"),
+        ({"claims": [_claim(raw_votes={"alder": 1})]}, "claims[1].raw_votes.alder", "no list of votes"),
+        (
+            {"claims": [_claim(raw_votes={"alder": [1, 2]})]},
+            "claims[1].raw_votes.alder.rater 2",
+            "is 2, something else",
+        ),
+        ({"claims": [_claim(raw_votes={"alder": {" ": 1}})]}, "claims[1].raw_votes.alder", "or not at all"),
     ],
 )
 def test_bad_line_is_named(tmp_path: Path, changes: Any, column: str, fragment: str) -> None:
@@ -120,9 +132,9 @@ def test_bad_line_is_named(tmp_path: Path, changes: Any, column: str, fragment: 
 
 
 def test_document_twice_names_both_lines(tmp_path: Path) -> None:
-    [(line, column, reason)] = problems_of(jsonl(tmp_path, nested(), nested()))
-    assert (line, column) == (2, "doc_id")
-    assert reason.startswith("repeats 'd1' of line 1")
+    [(line, column, reason), _] = problems_of(jsonl(tmp_path, nested(), nested()))
+    assert (line, column) == (2, "")
+    assert reason.startswith("repeats the key of line 1 (document_id 'd1', system 'alder'")
 
 
 def test_a_line_of_another_target_length_belongs_to_the_same_document(tmp_path: Path) -> None:

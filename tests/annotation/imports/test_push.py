@@ -11,7 +11,6 @@ from django.test.utils import CaptureQueriesContext
 from annotation.core.refusals import NotAllowed
 from annotation.imports.problems import ImportRefused
 from annotation.imports.services import push_rows
-from annotation.judging.services.ask_questions import ask_questions
 from annotation.models import (
     Comparison,
     DocumentSet,
@@ -25,7 +24,6 @@ from annotation.models import (
 )
 from annotation.scoring.rescore import rescore
 from tests.annotation.api.routes import PREFIX
-from tests.annotation.asking import answer
 from tests.annotation.cast import World
 
 if TYPE_CHECKING:
@@ -83,7 +81,8 @@ def test_a_reference_may_come_later_and_is_compared_with_every_summary(world: Wo
     third = {"document_id": "mill", "system": "cedar", "summary": "It rains."}
     assert states(push_rows(project=world.project, rows=[third], by=world.mona)) == ["created"]
     assert Comparison.objects.filter(reference=reference).count() == 3
-    assert push_rows(project=world.project, rows=[late, third], by=world.mona).counts.has_changes is False
+    again = push_rows(project=world.project, rows=[late, third], by=world.mona)
+    assert states(again) == ["unchanged"] * 2
 
 
 def test_scores_after_a_push_are_those_of_a_rescore(world: World) -> None:
@@ -109,30 +108,26 @@ def test_one_bad_row_refuses_all_and_is_named(world: World) -> None:
 
 
 def test_each_bad_row_is_left_out_with_its_reason(world: World) -> None:
-    judged = world.summaries["port", "alder"]
+    rows = [a_row(), a_row(system=""), a_row(system="birch")]
+    report = push_rows(project=world.project, rows=rows, by=world.mona, skip_invalid=True)
+    assert states(report) == ["created", "refused", "created"]
+    assert "has no value" in report.rows[1].problems[0].reason
+
+
+def test_rows_that_contradict_the_project_refuse_the_push(world: World) -> None:
+    known = world.summaries["port", "alder"]
     rows = [
         a_row(),
-        a_row(system=""),
         {"document_id": "nowhere", "system": "alder", "summary": "It rains."},
-        a_row("port", "alder", document=None, summary="Another text.", target_words=judged.target_words),
-        a_row(system="birch"),
+        a_row("port", "alder", document=None, summary="Another text.", target_words=known.target_words),
     ]
-    report = push_rows(project=world.project, rows=rows, by=world.mona, skip_invalid=True)
-    assert states(report) == ["created", "refused", "refused", "refused", "created"]
-    reasons = ["has no value", "has no document 'nowhere'", "has been judged"]
-    for row, reason in zip(report.rows[1:4], reasons, strict=True):
-        assert reason in row.problems[0].reason
-    assert Summary.objects.get(pk=judged.pk).text == judged.text
-
-
-def test_a_set_whose_document_was_judged_refuses_each_of_its_rows(world: World) -> None:
-    push_rows(project=world.project, rows=[a_row()], by=world.mona)
-    mill = DocumentSet.objects.get(external_id="mill")
-    [question] = ask_questions(document_set=mill, texts=["Did it rain?"], by=world.mona)
-    answer(question, "no", judge=world.judge)
-    rows = [a_row(system=f"system-{number}", document="Another source.") for number in range(20)]
-    report = push_rows(project=world.project, rows=[*rows, a_row("weir")], by=world.mona, skip_invalid=True)
-    assert states(report) == ["refused"] * 20 + ["created"]
+    with pytest.raises(ImportRefused, match="contradict the project's data") as refused:
+        push_rows(project=world.project, rows=rows, by=world.mona, skip_invalid=True)
+    reasons = [(problem.line, problem.reason) for problem in refused.value.problems]
+    assert [line for line, _ in reasons] == [2, 3]
+    assert "has no document 'nowhere'" in reasons[0][1]
+    assert "differs from the project's text" in reasons[1][1]
+    assert not DocumentSet.objects.filter(external_id="mill").exists()
 
 
 def test_only_who_may_import_pushes(world: World) -> None:

@@ -38,7 +38,7 @@ def test_rows_of_one_document_that_disagree_are_refused(tmp_path: Path) -> None:
     path = jsonl(tmp_path, row(questions=TWO), row(system="birch", questions=TWO[:1]))
     [(line, column, reason)] = problems_of(path)
     assert (line, column) == (2, "questions")
-    assert "are not those of 'd1' at line 1" in reason
+    assert "differs from that of 'd1', which begins at line 1" in reason
 
 
 @pytest.mark.parametrize("record", [row, nested])

@@ -11,6 +11,7 @@ from annotation.command_line.main import main
 from annotation.models import Check, Claim, Project, Summary
 from annotation.scoring.rescore import rescore
 from tests.annotation.cast import World
+from tests.annotation.imports.test_api import upload
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,8 +155,7 @@ def test_what_would_be_misread_is_refused_on_every_road(
     with pytest.raises(CommandError) as refused:
         call_command("import_dataset", "ferry", str(path), "--create")
     assert told in str(refused.value)
-    files = [{"name": path.name, "content": content}]
-    answer = client_of("mona").post("/api/v1/projects/harbour/imports/", {"files": files}, format="json")
+    answer = upload(client_of("mona"), {path.name: content.encode()})
     assert answer.status_code in (400, 422)
     assert told.rpartition(": ")[2] in answer.content.decode()
     assert main(["gate", str(path), "--judge", "lexical"]) == 1
@@ -174,8 +174,7 @@ def test_what_has_one_meaning_is_read_on_every_road_and_told(
     call_command("import_dataset", "ferry", str(path), "--create", stdout=out)
     summary = Summary.objects.get(document_set__project__slug="ferry", is_summary=True)
     assert (summary.text, summary.document_set.documents.get().text) == ("The ferry was late.", ARTICLE)
-    files = [{"name": path.name, "content": READ[name]}]
-    answer = client_of("mona").post("/api/v1/projects/harbour/imports/", {"files": files}, format="json")
+    answer = upload(client_of("mona"), {path.name: READ[name].encode()})
     assert answer.json()["report"]["counts"]["summaries"]["created"] == 1
     assert main(["gate", str(path), "--judge", "lexical", "--metrics", "alignment"]) == 0
     if "document_id" not in READ[name]:

@@ -100,8 +100,8 @@ def test_claims_and_verdicts_come_of_the_files_of_a_set(tmp_path: Path) -> None:
     dataset, problems, remarks = read(tmp_path, files)
     assert (problems, remarks) == ([], ())
     one = dataset.sets["D0901-A"]
-    assert {claim.text: claim.weight for claim in one.claims["pyramid", 100]} == WEIGHTS
-    said = {claim.text: claim.verdicts for claim in one.claims["pyramid", 100]}
+    assert {claim.text: claim.weight for claim in one.claims["pyramid", 100].values()} == WEIGHTS
+    said = {claim.text: claim.verdicts for claim in one.claims["pyramid", 100].values()}
     assert said[BRIDGE] == {"12": "yes", "13": "no"}
     assert said[BUSES] == {"12": "no", "13": "yes"}
     assert set(one.pairs) == {("12", 100, "pyramid"), ("13", 100, "pyramid")}
@@ -114,7 +114,7 @@ def test_content_units_with_the_same_label_keep_their_own_answers(tmp_path: Path
     # The first peer expresses the first unit, the second peer the second.
     first, second = (alike(pan({label: "Fish"})) for label in list(WEIGHTS)[:2])
     dataset, problems, _ = read(tmp_path, {NAME: first, "D0901-A.M.100.F.13.pan": second})
-    one, two, *_ = dataset.sets["D0901-A"].claims["pyramid", 100]
+    one, two, *_ = dataset.sets["D0901-A"].claims["pyramid", 100].values()
     assert problems == []
     assert (one.text, one.verdicts) == ("Trams stopped", {"12": "yes", "13": "no"})
     assert (two.text, two.verdicts) == ("Trams stopped", {"12": "no", "13": "yes"})
@@ -133,7 +133,7 @@ def test_content_units_with_the_same_label_keep_their_own_answers(tmp_path: Path
         ),
         (
             {NAME: pan(), f"b/{NAME}": pan()},
-            "repeats 'D0901-A' of D0901-A.M.100.F.12.pan, with the summary by '12'",
+            "repeats the key of D0901-A.M.100.F.12.pan (document_id 'D0901-A', system '12'",
         ),
         ({"a.pyr": "<pyramid>\n<text>\n</pyramid>"}, "a.pyr, line 3: is not XML that can be read"),
     ],

@@ -66,7 +66,7 @@ def test_letters_are_models_and_numbers_are_peers(tmp_path: Path) -> None:
     dataset, problems, _ = read(tmp_path, files)
     assert problems == []
     one = dataset.sets["D1"]
-    assert (one.references["A"][50].text, one.author_of("A")) == ("One. Uno.", "A")
+    assert (one.references["A"][50].text, one.authors["A"]) == ("One. Uno.", "A")
     assert one.references["A"][50].units == ((0, 4), (5, 9))
     assert one.summaries["2", 50].summary == "Two."
     assert ("2", 50, "A") in one.pairs
