@@ -19,7 +19,7 @@ from annotation.core.events import log
 from annotation.core.facts import read
 from annotation.core.lists import Choices, Column, Kind, List
 from annotation.core.permissions import Verb, require
-from annotation.core.refusals import Conflict, Invalid, Refusal
+from annotation.core.refusals import Conflict, Invalid, NotFound, Refusal
 from annotation.core.shared.kept_files import at_hand, folders_in, forget, keep, size_of
 from annotation.exports.services import remove_file
 from annotation.imports.containers import NamedFile, parquet_bytes
@@ -74,7 +74,8 @@ def import_kept(*, asked: Import, by: User | None, **choices: Any) -> Import:
     """Check or import stored files; large files are left to a worker.
 
     `choices` are `layout`, `dry_run` and `skip_invalid` of `import_files`. The import has the report or the refusal.
-    Raises Conflict (code `unkept`) if the files do not wait to be imported, or belong to another person.
+    Raises Conflict (code `unkept`) if the files do not wait to be imported, or belong to another person, and NotFound
+    if the project is removed during the import.
     """
     require(by, asked.project, Verb.IMPORT)
     with transaction.atomic():
@@ -91,7 +92,10 @@ def import_kept(*, asked: Import, by: User | None, **choices: Any) -> Import:
             return asked
         [claimed] = jobs.take(Job.objects.filter(pk=job.pk))
     jobs.carry_out(claimed, perform)
-    asked.refresh_from_db()
+    try:
+        asked.refresh_from_db()
+    except Import.DoesNotExist as error:
+        raise NotFound("There is no such project.") from error
     return asked
 
 
