@@ -213,9 +213,9 @@ def push_rows(
 ) -> PushReport:
     """Import rows into a project.
 
-    A row has a summary with its system, a reference, or both. One problem refuses the whole push; `skip_invalid` omits
-    invalid rows, but not rows that contradict the project. Raises ImportRefused, whose problems count rows from 1, and
-    Conflict (code `busy`) if the project changes at the same time.
+    A row has a summary with its system, a reference, or both. One problem refuses the whole push, unless `skip_invalid`
+    omits invalid rows, and all rows of a document set that contradicts the project. Raises ImportRefused, whose
+    problems count rows from 1, and Conflict (code `busy`) if the project changes at the same time.
     """
     require(by, project, Verb.IMPORT)
     reading = FileReading(Format.PUSHED, problems=Findings("row"), warnings=Findings("row"))
@@ -231,13 +231,26 @@ def push_rows(
                 problems.add(number, name, reason)
     if problems.count and not skip_invalid:
         raise _refusal("The push", reading, problems, "Correct these rows, or skip invalid ones.")
-    with transaction.atomic():
-        store = _store(project, Format.PUSHED)
-        store.needs_documents = True
-        _write(store, reading, by, Progress(), dry_run=False)
     refused = defaultdict(list)
     for problem in problems.kept:
         refused[problem.line].append(problem)
+    while True:
+        with transaction.atomic():
+            store = _store(project, Format.PUSHED)
+            store.needs_documents = True
+            try:
+                _write(store, reading, by, Progress(), dry_run=False)
+                break
+            except ImportRefused:
+                # A problem of a document set refuses all its rows; then the other sets are written.
+                of_sets = {read[each.line].document_id: each for each in store.problems.kept if each.line}
+                if not (skip_invalid and of_sets):
+                    raise
+                transaction.set_rollback(True)
+        for number, row in read.items():
+            if row.document_id in of_sets:
+                refused[number].append(of_sets[row.document_id])
+                reading.dataset.sets.pop(row.document_id, None)
     outcomes = tuple(
         PushedRow("refused", problems=tuple(refused[number]))
         if number in refused

@@ -114,20 +114,24 @@ def test_each_bad_row_is_left_out_with_its_reason(world: World) -> None:
     assert "has no value" in report.rows[1].problems[0].reason
 
 
-def test_rows_that_contradict_the_project_refuse_the_push(world: World) -> None:
+def test_rows_that_contradict_the_project_refuse_those_of_their_set(world: World) -> None:
     known = world.summaries["port", "alder"]
     rows = [
         a_row(),
         {"document_id": "nowhere", "system": "alder", "summary": "It rains."},
         a_row("port", "alder", document=None, summary="Another text.", target_words=known.target_words),
+        a_row("port", "cedar", document=None, summary="It rains."),
     ]
-    with pytest.raises(ImportRefused, match="contradict the project's data") as refused:
-        push_rows(project=world.project, rows=rows, by=world.mona, skip_invalid=True)
-    reasons = [(problem.line, problem.reason) for problem in refused.value.problems]
-    assert [line for line, _ in reasons] == [2, 3]
-    assert "has no document 'nowhere'" in reasons[0][1]
-    assert "differs from the project's text" in reasons[1][1]
+    with pytest.raises(ImportRefused, match="contradict the project's data") as refusal:
+        push_rows(project=world.project, rows=rows, by=world.mona)
+    assert [problem.line for problem in refusal.value.problems] == [2, 3]
     assert not DocumentSet.objects.filter(external_id="mill").exists()
+    report = push_rows(project=world.project, rows=rows, by=world.mona, skip_invalid=True)
+    assert states(report) == ["created", "refused", "refused", "refused"]
+    reasons = ["has no document 'nowhere'", *["differs from the project's text"] * 2]
+    for row, reason in zip(report.rows[1:], reasons, strict=True):
+        assert reason in row.problems[0].reason
+    assert Summary.objects.get(pk=known.pk).text == known.text
 
 
 def test_only_who_may_import_pushes(world: World) -> None:
