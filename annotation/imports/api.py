@@ -121,10 +121,9 @@ class Imports(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Import files into a project.
 
-        Needs the verb "import". Send one CSV, JSON, JSONL or Parquet file of rows, or SEE HTML and DUCView files, whose
-        folder `models` or `peers` may tell references from summaries. With a problem in a row, nothing is imported,
-        unless `skip_invalid` is set. A worker imports large files (202): poll the `url` of the reply until the import
-        has ended.
+        Needs the verb "import". Send one CSV, JSON, JSONL or Parquet file of rows, or SEE HTML and DUCView files. With
+        a problem in a row, nothing is imported, unless `skip_invalid` is set. A worker imports large files (202): poll
+        the `url` of the reply until the import has ended.
         """
         project = self.enter(Verb.IMPORT)
         wanted = self.body(Uploaded)

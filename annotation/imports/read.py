@@ -26,6 +26,7 @@ from annotation.imports.layout import (
     PIECES,
     Layout,
     document_hash,
+    indexed,
     pick,
     plain,
     root,
@@ -429,7 +430,7 @@ class _FileReader:
         others = (column for column in self.table.columns if column not in summaries)
         for column in others if len(summaries) > 1 else ():
             # A name such as `system_a`, `model 2` or `modelB`.
-            if plain(column)[:-1] in GENERAL["system"]:
+            if plain((indexed(column) or (column[:-1],))[0]) in GENERAL["system"]:
                 told = f"names a system, and a row holds {len(summaries)} summaries, each of one system. Write one row"
                 raise unreadable(f"{told} per summary, with columns `system` and `summary`.", column=column)
 

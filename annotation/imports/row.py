@@ -549,10 +549,13 @@ class SetData:
         one = texts.get(target) or texts.get(None) or only
         return one.text if one else None
 
-    def is_of_summary(self, claim: Claim) -> bool:
-        """Return True if a claim without reference and unit stands between spaces in a summary of its only system."""
-        own = (one.summary for (name, _), one in self.summaries.items() if {name} == claim.systems)
+    def is_of_summary(self, claim: Claim, target: TargetWords) -> bool:
+        """Return True if a claim without reference and unit stands between spaces in the summary of this length by its
+        only system.
+        """
         is_named = bool(claim.reference_id or claim.unit)
+        of_length = [(name, one.summary) for (name, of), one in self.summaries.items() if of == target]
+        own = (text for name, text in of_length if {name} == claim.systems)
         return not is_named and any(_spaced(claim.text) in _spaced(text) for text in own)
 
 
@@ -624,7 +627,7 @@ class Dataset:
         sets = self.sets.values()
         places = [(one, target, claims) for one in sets for (_, target), claims in one.claims.items()]
         held = [(one, target, claim) for one, target, claims in places for claim in claims.values()]
-        if all(one.is_of_summary(claim) for one, _, claim in held):
+        if all(one.is_of_summary(claim, target) for one, target, claim in held):
             for one, target, claim in held:
                 one.summaries[next(iter(claim.systems)), target].claims.append(claim)
                 one.claims = {}

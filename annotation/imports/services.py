@@ -160,7 +160,7 @@ def _write(store: Store, reading: FileReading, by: User | None, progress: Progre
         message = "The project changed during the import. Nothing was imported. Import again."
         raise Conflict(message, code="busy") from error
     if store.problems.count:
-        way_out = "They contradict the project's data, so skipping invalid rows does not help. Correct them."
+        way_out = "They contradict the project's data. Correct these rows, or leave them out."
         raise _refusal(store.origin_name, reading, store.problems, way_out)
     if not dry_run:
         stale = Summary.objects.filter(document_set__in=store.stale, is_summary=True).order_by("pk")
@@ -218,17 +218,8 @@ def push_rows(
     problems count rows from 1, and Conflict (code `busy`) if the project changes at the same time.
     """
     require(by, project, Verb.IMPORT)
-    reading = FileReading(Format.PUSHED, problems=Findings("row"), warnings=Findings("row"))
-    problems, read = reading.problems, dict[int, Row]()
-    reader = RowReader(problems, reading.warnings, {name: (name,) for name in FLAT_FIELDS}, is_pushed=True)
-    for number, values in enumerate(rows, start=1):
-        before = problems.count
-        for name in values.keys() - set(FLAT_FIELDS):
-            problems.add(number, name, f"is no field of a row. Fields are {', '.join(FLAT_FIELDS)}.")
-        for row in reader.rows(Record(number, values)) if problems.count == before else ():
-            read[number] = row
-            for name, reason in reading.dataset.add(row):
-                problems.add(number, name, reason)
+    reading, read = _read_pushed(rows)
+    problems = reading.problems
     if problems.count and not skip_invalid:
         raise _refusal("The push", reading, problems, "Correct these rows, or skip invalid ones.")
     refused = defaultdict(list)
@@ -243,21 +234,39 @@ def push_rows(
                 break
             except ImportRefused:
                 # A problem of a document set refuses all its rows; then the other sets are written.
-                of_sets = {read[each.line].document_id: each for each in store.problems.kept if each.line}
+                of_sets = defaultdict[str, list[Problem]](list)
+                for each in store.problems.kept:
+                    if each.line:
+                        of_sets[read[each.line].document_id].append(each)
                 if not (skip_invalid and of_sets):
                     raise
                 transaction.set_rollback(True)
         for number, row in read.items():
             if row.document_id in of_sets:
-                refused[number].append(of_sets[row.document_id])
+                refused[number] += of_sets[row.document_id]
                 reading.dataset.sets.pop(row.document_id, None)
     outcomes = tuple(
         PushedRow("refused", problems=tuple(refused[number]))
-        if number in refused
+        if number in refused or number not in read
         else _outcome(read[number], store)
         for number in range(1, len(rows) + 1)
     )
     return PushReport(outcomes, store.counts, tuple(reading.warnings.texts))
+
+
+def _read_pushed(rows: Sequence[Mapping[str, object]]) -> tuple[FileReading, dict[int, Row]]:
+    reading = FileReading(Format.PUSHED, problems=Findings("row"), warnings=Findings("row"))
+    problems, read = reading.problems, dict[int, Row]()
+    reader = RowReader(problems, reading.warnings, {name: (name,) for name in FLAT_FIELDS}, is_pushed=True)
+    for number, values in enumerate(rows, start=1):
+        before = problems.count
+        for name in values.keys() - set(FLAT_FIELDS):
+            problems.add(number, name, f"is no field of a row. Fields are {', '.join(FLAT_FIELDS)}.")
+        for row in reader.rows(Record(number, values)) if problems.count == before else ():
+            read[number] = row
+            for name, reason in reading.dataset.add(row):
+                problems.add(number, name, reason)
+    return reading, read
 
 
 def _outcome(row: Row, store: Store) -> PushedRow:

@@ -426,7 +426,7 @@ class _Batch:
             self.touched.add(each.row.pk)
         for each in lists:
             there, given = rows[each.owner], each.claims
-            self.store.count("claims", there[0].pk, times=len(there))
+            self.store.count("claims", there and there[0].pk, times=len(there))
             if [(row.text, row.weight) for row in there] != [(claim.text, claim.weight) for claim in given]:
                 told = f"the list of claims of {_name_of(each.owner)} differs from the one in the project, or for"
                 told = f"{told} another target length. Give the same claims, or import into a new project."

@@ -18,7 +18,7 @@ from evaluation.text._words import language_code
 _TOKEN = re.compile(r"\w(?:[\w'’-]*\w)?")
 _HARD = re.compile(r";\s+|\s+(?:—|–|--)\s+")
 _SOFT = re.compile(r"(?:,\s+(?:and|so|yet|although|though)|,?\s+(?:but|while|whereas))\s+", re.IGNORECASE)
-_OPENS = re.compile(r"(?:while|whereas|although|though)\s+([^,]*)(,\s+)", re.IGNORECASE)
+_OPENS = re.compile(r"(?:while|whereas|although|though)\s+((?:[^,]|,(?!\s))*)(,\s+)", re.IGNORECASE)
 _BRACKETED = re.compile(r"[(\[][^)\]]*[)\]]")
 _QUOTED = re.compile('["“”«»]')
 _END = " \t\r\n,;:—–-，；、"

@@ -187,7 +187,8 @@ def test_a_rating_of_a_row_with_several_summaries_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("one", "two"), [("system_a", "system_b"), ("Model 1", "Model 2"), ("modelA", "modelB")]
+    ("one", "two"),
+    [("system_a", "system_b"), ("Model 1", "Model 2"), ("modelA", "modelB"), ("system_10", "system_11")],
 )
 def test_pairs_with_columns_of_their_systems_are_refused(tmp_path: Path, one: str, two: str) -> None:
     shown = {"article": DOCUMENT, "summary_a": LATE, "summary_b": EARLY}

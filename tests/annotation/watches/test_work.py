@@ -257,7 +257,7 @@ def test_a_criterion_is_watched_by_the_judges_ratings_and_a_new_version_begins_a
     assert report.alarms == ()
 
 
-def test_a_watch_goes_on_if_an_import_replaced_the_texts_of_its_anchors(world: World) -> None:
+def test_a_watch_goes_on_without_the_checks_of_its_anchors(world: World) -> None:
     watch = three_periods(world.project, world.judge)
     Check.objects.filter(public_id__in=watch.anchors["checks"]).delete()
     reopen(watch)

@@ -287,6 +287,7 @@ def stated(text: str, language: str = "en") -> list[str]:
         ("The bridge closed but the ferry ran.", ["The bridge closed", "the ferry ran."]),
         ("He stayed home while she worked.", ["He stayed home", "she worked."]),
         ("While the ferry ran, the bridge was shut.", ["the ferry ran", "the bridge was shut."]),
+        ("While 1,000 people came, the hall was shut.", ["1,000 people came", "the hall was shut."]),
     ],
 )
 def test_compound_predicates_are_split_with_their_subject(text: str, claims: list[str]) -> None:
