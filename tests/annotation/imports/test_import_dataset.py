@@ -366,6 +366,7 @@ def test_changed_claims_are_refused(project: Project, tmp_path: Path, said: dict
         bring(project, tmp_path, nested(claims=[{"claim_text": "It poured", **said}]))
     [problem] = refusal.value.problems
     assert problem.reason.startswith("the list of claims of the reference '' of 'd1' differs from")
+    assert [claim.text for claim in Claim.objects.all()] == ["It rained"]
 
 
 def test_claims_of_a_text_in_which_a_judge_found_none_are_refused(project: Project, tmp_path: Path) -> None:
@@ -374,7 +375,6 @@ def test_claims_of_a_text_in_which_a_judge_found_none_are_refused(project: Proje
     with pytest.raises(ImportRefused) as refusal:
         bring(project, tmp_path, nested())
     assert "the list of claims of the reference '' of 'd1' differs" in refusal.value.problems[0].reason
-    assert [claim.text for claim in Claim.objects.all()] == ["It rained"]
 
 
 def test_claims_of_frank_are_the_summaries(project: Project, judged_data: Path) -> None:
