@@ -42,7 +42,7 @@ Manifest = dict[str, Any]
 """Values of JSON: texts, numbers, lists and objects."""
 
 SETTINGS = ("target_length", "own_weights", "percent_scale", "reveal")
-"""The settings of a project that are told with the rules of its scores."""
+"""Settings of a project that the manifest lists beside the rules of its scores."""
 RESAMPLED = "the group of a document set, else the document set"
 CSV_NOTE = (
     "Cells of the columns named in guarded_columns that a spreadsheet would run as a formula have an apostrophe before "

@@ -38,7 +38,7 @@ _FOREIGN = {
     **dict.fromkeys((b"{\\rtf", b"\xd0\xcf\x11\xe0", b"\x89png", b"\xff\xd8\xff", b"%pdf"), _NO_TABLE),
     **dict.fromkeys((b"<!doctype html", b"<html"), "is a web page. Download the file itself."),
 }
-"""What is said of files with these beginnings, in small letters."""
+"""Why files that begin with these bytes, in lower case, are refused."""
 _IS_OPEN = re.compile(rb"[{\[]$|[^}],$")
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _LISTS = ("rows", "data", "records", "examples", "items", "results", "samples")

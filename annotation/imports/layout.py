@@ -34,7 +34,7 @@ NESTED = _sections("nested ")
 PRESETS = _sections("preset ")
 """The known layouts: `title`, the columns that identify one, `shown_by`, and the names of columns by field."""
 REFUSED = _sections("refused ")
-"""Layouts that are not read: a pattern of the name of a `column`, and what is `told`."""
+"""Layouts that are refused: the pattern of a `column` that shows the layout, and the `advice` to the user."""
 FLAT_FIELDS = tuple(FIELDS)
 FLAT_REQUIRED, FLAT_OPTIONAL = FLAT_FIELDS[:4], FLAT_FIELDS[4:]
 GENERAL = {name: tuple(held["names"].split()) for name, held in FIELDS.items()}

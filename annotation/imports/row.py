@@ -201,7 +201,7 @@ def _number(value: object) -> object:
     # Pydantic would read true as 1, and the digits of other scripts.
     if isinstance(value, bool) or (isinstance(value, str) and not value.isascii()):
         raise ValueError(f"is {shown(value)}, not a whole number.")
-    return None if value == "" else value
+    return None if isinstance(value, str) and not value.strip() else value
 
 
 def _language(value: object) -> str:
@@ -440,6 +440,7 @@ class Row(_Model):
 
 _FAULTS = {
     "missing": "",
+    **dict.fromkeys(("int_parsing", "int_from_float"), "must be a whole number, or empty for no target."),
     "dict_type": "must be an object.",
     "list_type": "must be a list of objects.",
     "model_type": "must be an object.",

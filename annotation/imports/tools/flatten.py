@@ -60,7 +60,7 @@ def laid_flat(table: Table) -> tuple[str, Iterator[Record]]:
         return "", iter(())
     for one, name in product(REFUSED.values(), first.values):
         if re.fullmatch(one["column"], name, re.DOTALL) and "systems" not in first.values:
-            raise unreadable(" ".join(one["told"].split()))
+            raise unreadable(" ".join(one["advice"].split()))
     records = chain([first], table.records)
     tool = next((tool for tool in TOOLS if tool.shows(first.values)), None)
     return (tool.title, _flat(tool, records, table)) if tool else ("", map(_unwrapped, records))

@@ -42,6 +42,5 @@ def prompts_with(row: JudgeExamples, half: int, own: Mapping[Step, Prompt]) -> d
     }
 
 
-def _example(told: Mapping[str, Any]) -> Example:
-    """`told` is a stored example: `side`, `set` (or group), `claim`, `passage`, `label`, `reason`."""
-    return Example(told["claim"], told["passage"], told["label"], told["reason"])
+def _example(stored: Mapping[str, Any]) -> Example:
+    return Example(stored["claim"], stored["passage"], stored["label"], stored["reason"])
