@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -43,6 +44,8 @@ from evaluation.judging.protocol import (
     ReplyFormat,
 )
 from evaluation.judging.protocol import Judge as AnsweringJudge
+
+logger = logging.getLogger(__name__)
 
 LEXICAL = "lexical"
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -229,12 +232,22 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
 
 @contextmanager
 def _loop_in_thread() -> Iterator[asyncio.AbstractEventLoop]:
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="judge-loop", daemon=True)
+    loop, is_over = asyncio.new_event_loop(), threading.Event()
+
+    def run() -> None:
+        while not is_over.is_set():
+            try:
+                loop.run_forever()
+            except BaseException:
+                # Go on, because nobody would end the open calls: their jobs would wait as long as the worker lives.
+                logger.exception("The event loop of a judge broke off, and starts again")
+
+    thread = threading.Thread(target=run, name="judge-loop", daemon=True)
     thread.start()
     try:
         yield loop
     finally:
+        is_over.set()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -82,6 +83,17 @@ def ask(judge: Judge) -> list[Any]:
     with at_work(judge) as working:
         asked = working.begin(working.judge.check_source(["The harbour wall was breached"], TEXT))
         return [asked.exception() or asked.result()]
+
+
+def test_the_event_loop_of_a_judge_survives_what_ends_its_thread(transactional_db: None) -> None:
+    row = openai_row()
+    row.save()
+    with at_work(row) as working:
+        working.loop.call_soon_threadsafe(sys.exit)
+        assert (
+            asyncio.run_coroutine_threadsafe(asyncio.sleep(0, "goes on"), working.loop).result(30)
+            == "goes on"
+        )
 
 
 def in_threads(*works: Callable[[], object]) -> None:
