@@ -104,7 +104,9 @@ def due(kind: Job.Kind) -> QuerySet[Job]:
     """Select the waiting jobs that may be taken now. A job that failed waits until the pause after its attempt is
     over.
     """
-    is_due = Q(attempt=0) | Q(queued_at__lte=Now())
+    # A time beyond the longest pause comes from a clock that has jumped back.
+    is_of_other_time = Q(queued_at__gt=Now() + timedelta(seconds=PAUSES_SECONDS[-1]))
+    is_due = Q(attempt=0) | Q(queued_at__lte=Now()) | is_of_other_time
     return Job.objects.filter(is_due, kind=kind, state=Job.State.WAITING)
 
 

@@ -184,6 +184,15 @@ def test_pauses_double(run: Run) -> None:
     assert timedelta(seconds=15) < pause <= timedelta(seconds=20)
 
 
+def test_a_job_from_before_the_clock_jumped_back_does_not_wait_for_it(run: Run) -> None:
+    jobs.try_later(claim(run), error="away")
+    # The longest pause is 40 seconds.
+    change(run, queued_at=timezone.now() + timedelta(seconds=30))
+    assert job_of(run) not in due(run)
+    change(run, queued_at=timezone.now() + timedelta(hours=1))
+    assert job_of(run) in due(run)
+
+
 def test_after_the_last_attempt_a_job_has_failed_with_its_reason(run: Run) -> None:
     change(run, attempt=len(jobs.PAUSES_SECONDS))
     jobs.try_later(claim(run), error="The server is away.")
