@@ -97,8 +97,9 @@ def active_chances(spreads: Array, size: float) -> Array:
     is_full = np.zeros(len(spreads), dtype=np.bool_)
     while True:
         is_open = ~is_full
-        total = float(weights[is_open].sum())
-        parts = weights / total if total > 0 else np.full(len(weights), 1 / max(1, int(is_open.sum())))
+        shares = np.where(is_open, weights, 0.0)
+        total = float(shares.sum())
+        parts = shares / total if total > 0 else np.full(len(weights), 1 / max(1, int(is_open.sum())))
         chances: Array = np.where(is_full, 1.0, even + left * parts)
         over = is_open & (chances > 1)
         if not over.any():

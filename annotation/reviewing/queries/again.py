@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
-from annotation.models import AnswerAgain, Check
+from annotation.models import AnswerAgain
 from annotation.reviewing.queries.known_checks import knows
 
 if TYPE_CHECKING:
@@ -22,10 +22,7 @@ def waiting_again(project: Project, person: User) -> QuerySet[AnswerAgain]:
     rows = AnswerAgain.objects.filter(
         trial__project=project, trial__decision=None, label=None, check_row__is_current=True
     )
-    for_anybody = Check.objects.filter(pk__in=rows.filter(person=None).values("check_row"))
-    return rows.filter(
-        Q(person=person) | Q(person=None, check_row__in=for_anybody.exclude(knows(person)).values("pk"))
-    )
+    return rows.filter(Q(person=person) | Q(person=None) & ~knows(person, "check_row_id"))
 
 
 def next_again(project: Project, person: User) -> AnswerAgain | None:

@@ -24,23 +24,23 @@ _SHOWN = """(
 
 def answered(person: User) -> Q:
     """Build the condition for checks that the person has answered as a reviewer, even if the answer is withdrawn."""
-    return Q(_Asked(statement=_ANSWERED, person=person))
+    return Q(_Asked("pk", statement=_ANSWERED, person=person))
 
 
-def knows(person: User) -> Q:
+def knows(person: User, check: str = "pk") -> Q:
     """Build the condition for checks that the person cannot answer blind, having answered them or seen others'
     answers.
 
-    Others' answers to an earlier wording of the claim count too.
+    Others' answers to an earlier wording of the claim count too. `check` names the field with the id of the check.
     """
-    return Q(_Asked(statement=f"({_ANSWERED} OR {_SHOWN})", person=person))
+    return Q(_Asked(check, statement=f"({_ANSWERED} OR {_SHOWN})", person=person))
 
 
 class _Asked(Func):
     output_field = BooleanField()
 
-    def __init__(self, *, statement: str, person: User) -> None:
-        super().__init__(F("pk"))
+    def __init__(self, check: str, *, statement: str, person: User) -> None:
+        super().__init__(F(check))
         self.statement = statement
         self.person = person
 
