@@ -39,7 +39,8 @@ class Text:
     """
 
     text: str
-    units: tuple[Span, ...] = ()
+    # The text alone tells most texts apart, and hashes of spans take time.
+    units: tuple[Span, ...] = field(default=(), hash=False)
     language: str = "en"
 
     @classmethod
@@ -489,7 +490,7 @@ class Judge(Protocol):
 
 def is_worded(content: str) -> bool:
     """Return True if the text contains a letter or digit."""
-    return any(character.isalnum() for character in content)
+    return any(map(str.isalnum, content))
 
 
 def verdict_by_rule(claim: str, text: Text) -> Verdict | None:

@@ -156,17 +156,17 @@ def _verdict(claim: Sequence[Statement], theirs: Prepared, weights: Sequence[flo
 
 
 def _reason(sentence: str, found: Overlap, is_yes: bool) -> str:
+    if found.missing and not found.negation_flipped:
+        missing = _surfaces(sentence, found.missing)
+        named = ", ".join(missing[:_MOST_WORDS_NAMED])
+        more = len(missing) - _MOST_WORDS_NAMED
+        found_share = "Most words are" if is_yes else "Too little is"
+        return f"{found_share} found. Missing: {named}{f' and {more} more' if more > 0 else ''}."
     where = f"unit{'s' if len(found.evidence) > 1 else ''} {' and '.join(map(str, found.evidence))}"
     if found.negation_flipped:
         return f"Nearly the same words in {where}, but one denies what the other affirms."
-    if not found.missing:
-        most = f", most in {where}" if found.evidence else ""
-        return f"Every word is found{most}{'' if is_yes else ', but not together'}."
-    missing = _surfaces(sentence, found.missing)
-    named = ", ".join(missing[:_MOST_WORDS_NAMED])
-    more = len(missing) - _MOST_WORDS_NAMED
-    found_share = "Most words are" if is_yes else "Too little is"
-    return f"{found_share} found. Missing: {named}{f' and {more} more' if more > 0 else ''}."
+    most = f", most in {where}" if found.evidence else ""
+    return f"Every word is found{most}{'' if is_yes else ', but not together'}."
 
 
 def _surfaces(sentence: str, tokens: Sequence[Token]) -> list[str]:

@@ -1,7 +1,6 @@
 """The features of the lexical judge: shared words, contradicted numbers and negations, and length."""
 
 import math
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -113,15 +112,19 @@ def prepared(text: Text) -> Prepared:
 
 def overlap(ours: Statement, theirs: Prepared) -> Overlap:
     """Compare a sentence of a claim with a prepared text."""
-    total = len(ours.words)
-    units = [theirs.holders.get(word.key, ()) for word in ours.words]
-    gains = Counter(chain.from_iterable(units))
+    total, held = len(ours.words), theirs.holders.get
+    units = [held(word.key, ()) for word in ours.words]
+    gains = [0] * len(theirs.units)
+    for unit in chain.from_iterable(units):
+        gains[unit] += 1
     missing = [word for word, own in zip(ours.words, units, strict=True) if not own]
     kinds = [word.kind for word in missing]
     best, is_flipped = _best_unit(gains, ours, theirs)
+    added = [0] * len(theirs.units)
+    for unit in chain.from_iterable(own for own in units if best not in own):
+        added[unit] += 1
     # In a tie, take the first unit of the text.
-    added = Counter(chain.from_iterable(own for own in units if best not in own))
-    second = max(sorted(added), key=added.__getitem__, default=best)
+    second = added.index(max(added))
     sequence = _common_order(ours, theirs.units[best].every_key) / len(ours.every_key)
     features = (
         1 - len(missing) / total,
@@ -140,37 +143,35 @@ def overlap(ours: Statement, theirs: Prepared) -> Overlap:
 
 
 def _statement(content: str, code: str) -> Statement:
-    words: list[Token] = []
-    every_key: list[str] = []
+    tokens = tuple(every_token(content, code))
+    every_key = tuple(token.key for token in tokens)
+    words = tuple(token for token in tokens if token.kind not in ("negation", "function"))
     places: dict[str, int] = {}
+    for place, key in enumerate(every_key):
+        places[key] = places.get(key, 0) | 1 << place
     denied: set[str] = set()
     reach = 0
-    for token in every_token(content, code):
-        key, kind, *_ = token
-        places[key] = places.get(key, 0) | 1 << len(every_key)
-        every_key.append(key)
+    for token in tokens:
         # Assume that a negation applies to the words after it: "did not resign", "no data was lost", "没有盈利".
-        if kind == "negation":
+        if token.kind == "negation":
             reach = _DENIED_WORDS
-        elif kind != "function":
-            if reach:
-                denied.add(key)
-                reach -= 1
-            words.append(token)
+        elif reach and token.kind != "function":
+            denied.add(token.key)
+            reach -= 1
     if reach == _DENIED_WORDS and words:
         denied.add(words[-1].key)
-    return Statement(content, tuple(words), tuple(every_key), places, frozenset(denied))
+    return Statement(content, words, every_key, places, frozenset(denied))
 
 
-def _best_unit(gains: Counter[int], ours: Statement, theirs: Prepared) -> tuple[int, bool]:
+def _best_unit(gains: Sequence[int], ours: Statement, theirs: Prepared) -> tuple[int, bool]:
     """Return the unit with the most words of the claim, if possible one with nearly all words that does not negate it.
 
     The second value is True if some units have nearly all words of the claim, and all of these units negate it.
     """
-    order = sorted(gains)
-    alike = [index for index in order if gains[index] >= theirs.nearly_all * len(ours.words)]
+    most, enough = max(gains), theirs.nearly_all * len(ours.words)
+    alike = [index for index, gain in enumerate(gains) if gain >= enough] if most >= enough else []
     agreeing = [index for index in alike if not _is_flipped(ours, theirs.units[index])]
-    best = max(agreeing or alike or order, key=gains.__getitem__, default=0)
+    best = max(agreeing or alike, key=gains.__getitem__, default=gains.index(most))
     return best, bool(alike) and not agreeing
 
 
@@ -185,7 +186,7 @@ def _is_flipped(ours: Statement, theirs: Statement) -> bool:
     return len(shared) >= _NEARLY_THE_SAME * (shared[-1] + 1 - shared[0])
 
 
-def _has_other_number(ours: Statement, gains: Counter[int], theirs: Prepared) -> bool:
+def _has_other_number(ours: Statement, gains: Sequence[int], theirs: Prepared) -> bool:
     """Return True if a unit with a part of the claim has another number where the claim has a missing number.
 
     The place is recognised by an equal word beside both numbers.
@@ -193,7 +194,7 @@ def _has_other_number(ours: Statement, gains: Counter[int], theirs: Prepared) ->
     counted = {word for number, word in _counted(ours) if number not in theirs.holders}
     return any(
         number not in ours.places and word in counted
-        for unit, gain in gains.items()
+        for unit, gain in enumerate(gains)
         if gain >= _SOME_OF_IT * len(ours.words)
         for number, word in _counted(theirs.units[unit])
     )
@@ -213,5 +214,6 @@ def _common_order(ours: Statement, others: Sequence[str]) -> int:
     row = every = (1 << len(ours.every_key)) - 1
     for found in filter(None, map(ours.places.get, others)):
         matches = row & found
-        row = ((row + matches) | (row - matches)) & every
-    return len(ours.every_key) - row.bit_count()
+        row = (row + matches) | (row - matches)
+    # Sums carry beyond the last key.
+    return len(ours.every_key) - (row & every).bit_count()
