@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Q
+from django.db.models import Case, Q, When
 
-from annotation.core.tables.columns import HEAD, Level, TableRow, columns, number
-from annotation.exports.answers import rater, reference_of
-from annotation.exports.summaries import summary_batches
+from annotation.core.tables.columns import TableRow, columns, number
+from annotation.exports.answers import rater
+from annotation.exports.summaries import PlacedRow, summary_level
 from annotation.models import Check, Label, Verdict
 from annotation.models.claim import OF_CLAIMS
 
@@ -26,9 +26,11 @@ RULE = Check.Decider.RULE
 """The decider of checks of empty summaries, which express no claim."""
 _OF_CHECK = """
 pk summary_id side claim__public_id claim__text claim__weight claim__unit__position claim__claim_set__summary_id
-claim__claim_set__summary__external_id claim__position judge_label judge_probability human_label final_label
+reference claim__position judge_label judge_probability human_label final_label
 final_source unscored_reason
 """
+_REFERENCE = Case(When(side=Check.Side.REFERENCE, then="claim__claim_set__summary__external_id"))
+"""The id of the reference from which a claim is taken; claims of summaries and documents have none."""
 _OF_VERDICT = (
     "check_row_id role label person_id person__username judge__name origin_name created_at reason evidence"
 )
@@ -44,17 +46,12 @@ def judge_confidence(label: str | None, probability: float | None) -> float | No
     return number(probability if label == Label.YES else 1 - probability)
 
 
-def _rows(project: Project, people: People) -> Iterator[TableRow]:
-    for batch in summary_batches(project):
-        summary_ids = [pk for pk, _ in batch]
-        asked = Check.objects.filter(OF_CLAIMS, summary_id__in=summary_ids, is_current=True)
-        checks: dict[int, list[Any]] = defaultdict(list)
-        for check in asked.order_by().values_list(*_OF_CHECK.split(), named=True):
-            checks[check.summary_id].append(check)
-        said = last_verdicts(project, summary_ids)
-        for pk, head in batch:
-            for check in sorted(checks.get(pk, ()), key=_place):
-                yield (*head, *_told(check, said.get(check.pk, {}), people))
+def _rows(project: Project, people: People, summary_ids: Sequence[int]) -> Iterator[PlacedRow]:
+    asked = Check.objects.filter(OF_CLAIMS, summary_id__in=summary_ids, is_current=True).order_by()
+    said = last_verdicts(project, summary_ids)
+    checks = asked.annotate(reference=_REFERENCE).values_list(*_OF_CHECK.split(), named=True)
+    for check in sorted(checks, key=_place):
+        yield check.summary_id, _told(check, said.get(check.pk, {}), people)
 
 
 def last_verdicts(project: Project, summary_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
@@ -71,7 +68,7 @@ def last_verdicts(project: Project, summary_ids: Sequence[int]) -> dict[int, dic
 
 
 def _place(row: Any) -> tuple[bool, str, int, int, int]:
-    reference = row.claim__claim_set__summary__external_id or "", row.claim__claim_set__summary_id or 0
+    reference = row.reference or "", row.claim__claim_set__summary_id or 0
     return (row.side == Check.Side.SUMMARY, *reference, row.claim__position, row.pk)
 
 
@@ -82,22 +79,12 @@ def _told(check: Any, said: dict[str, Any], people: People) -> TableRow:
     decided: TableRow = (RULE.value, None, []) if check.final_source == RULE else (None, None, None)
     if deciding is not None:
         decided = (rater(people, deciding), deciding.created_at, deciding.evidence)
-    return (
-        reference_of(check.side, check.claim__claim_set__summary__external_id),
-        check.claim__public_id,
-        check.side,
-        check.claim__unit__position,
-        number(check.claim__weight),
-        check.claim__text,
-        check.judge_label,
-        judge_confidence(check.judge_label, check.judge_probability),
-        (judge.reason if judge else check.unscored_reason) or None,
-        check.human_label,
-        human.reason or None if human else None,
-        check.final_label,
-        check.final_source,
-        *decided,
-    )
+    claim = (check.reference or None, check.claim__public_id, check.side, check.claim__unit__position)
+    weighed = (number(check.claim__weight), check.claim__text)
+    confidence = judge_confidence(check.judge_label, check.judge_probability)
+    of_judge = (check.judge_label, confidence, (judge.reason if judge else check.unscored_reason) or None)
+    of_people = (check.human_label, human.reason or None if human else None)
+    return (*claim, *weighed, *of_judge, *of_people, check.final_label, check.final_source, *decided)
 
 
-LEVEL = Level("claims", HEAD + COLUMNS, _rows)
+LEVEL = summary_level("claims", COLUMNS, _rows)

@@ -16,6 +16,7 @@ from django.db.models import Prefetch
 
 from annotation.core.paging import batches
 from annotation.core.tables.columns import Level, TableRow, columns
+from annotation.exports.answers import percents, rater, ratings
 from annotation.models import (
     Check,
     Claim,
@@ -23,11 +24,9 @@ from annotation.models import (
     ClaimSet,
     CoverageJudgment,
     DocumentSet,
-    Rating,
     Summary,
     Verdict,
 )
-from annotation.models.judgment import COUNTING
 
 if TYPE_CHECKING:
     from annotation.core.tables.pseudonyms import People
@@ -40,13 +39,6 @@ COLUMNS = columns(
 )
 Fields = dict[str, Any]
 _OF_VERDICT = "check_row_id person_id person__username label votes reason"
-_OF_RATING = "summary_id criterion__name person_id person__username origin_name value reason"
-_OF_PERCENT = """
-comparison__summary_id comparison__reference__external_id unit__position claim__position person_id person__username
-percent evidence
-"""
-_RATING = ("criterion", "rater", "value", "reason")
-_PERCENT = ("reference_id", "unit", "rater", "percent", "marks")
 
 
 def _rows(project: Project, people: People) -> Iterator[TableRow]:
@@ -111,7 +103,6 @@ class _Said:
     """Verdicts, ratings and percents of some summaries."""
 
     def __init__(self, summaries: Sequence[int], people: People) -> None:
-        self._people = people
         current = Check.objects.filter(summary_id__in=summaries, is_current=True).order_by()
         columns = ("pk", "claim_id", "summary_id", "human_label", "judge_label")
         checks = current.values_list(*columns, named=True)
@@ -123,27 +114,20 @@ class _Said:
         for row in verdicts.order_by("pk").values_list(*_OF_VERDICT.split(), named=True):
             votes = {people.rater(name): vote for name, vote in row.votes}
             if row.person_id is not None:
-                votes[self._name(row)] = row.label
+                votes[rater(people, row)] = row.label
             self._votes[row.check_row_id].update(votes)
             self._reasons[row.check_row_id] = row.reason
         self._ratings: dict[int, dict[tuple[str, str], Fields]] = defaultdict(dict)
-        ratings = Rating.objects.filter(
-            summary_id__in=summaries, judge=None, withdrawn_at=None, criterion__retired_at=None
-        ).exclude(assignment__isnull=False, assignment__closed_at__isnull=True)
-        for row in ratings.order_by("pk").values_list(*_OF_RATING.split(), named=True):
-            who = people.rater(row.origin_name) if row.person_id is None else self._name(row)
-            rating = (row.criterion__name, who, row.value, row.reason or None)
-            self._ratings[row.summary_id][rating[:2]] = dict(zip(_RATING, rating, strict=True))
+        counting = {"judge": None, "withdrawn_at": None, "criterion__retired_at": None}
+        for row, answer in ratings(people, summary_id__in=summaries, **counting):
+            criterion, who = answer["claim_id"], answer["rater"]
+            rating = {"criterion": criterion, "rater": who, "value": row.given, "reason": answer["reason"]}
+            self._ratings[row.summary_id][criterion, who] = rating
         self._percents: dict[int, list[Fields]] = defaultdict(list)
-        percents = CoverageJudgment.objects.filter(COUNTING, comparison__summary_id__in=summaries)
-        for row in percents.order_by("pk").values_list(*_OF_PERCENT.split(), named=True):
-            reference = row.comparison__reference__external_id or None
-            unit = row.unit__position or row.claim__position
-            percent = (reference, unit, self._name(row), row.percent, row.evidence)
-            self._percents[row.comparison__summary_id].append(dict(zip(_PERCENT, percent, strict=True)))
-
-    def _name(self, row: Any) -> str:
-        return self._people.name(row.person_id, row.person__username or "")
+        for row, answer in percents(people, summaries):
+            if row.counts and row.role == CoverageJudgment.Role.ASSESSOR:
+                place = {name: answer[name] for name in ("reference_id", "unit", "rater")}
+                self._percents[row.summary_id].append(place | {"percent": row.given, "marks": row.evidence})
 
     def claims_of(self, sets: Sequence[Any]) -> list[Any]:
         """Return the claims of claim sets. A judge's set is omitted if none of its claims has a human label."""

@@ -24,6 +24,7 @@ def exports_of(project: Project) -> QuerySet[Export]:
 
 LEVELS = Choices("ExportLevel", [(name, name) for name in LEVEL_NAMES])
 FORMATS = Choices("ExportFormat", [(name, name) for name in FORMAT_NAMES])
+STATES = Choices("JobState", Job.State.choices)
 
 EXPORTS = List(
     name="exports",
@@ -43,14 +44,7 @@ EXPORTS = List(
         Column("format", choices=FORMATS, head="Format", order=True),
         Column("named_people", kind=Kind.FLAG, help="Whether it contains people's names; owners only."),
         Column("requested_by", "requested_by.username", nullable=True, head="By", missing="the operator"),
-        Column(
-            "state",
-            "job.state",
-            choices=Choices("JobState", Job.State.choices),
-            head="State",
-            cell="exports/_state.html",
-            help="State of the job that writes it.",
-        ),
+        Column("state", "job.state", choices=STATES, head="State", cell="exports/_state.html"),
         Column("rows_written", "job.done", kind=Kind.COUNT, head="Rows"),
         Column("error", "job.error", help="Reason for failure; empty otherwise."),
         Column(

@@ -12,7 +12,7 @@ from django.db import transaction
 from annotation.analysis.leaderboard.table import SYSTEMS_LEVEL
 from annotation.analysis.slices.split import chosen_split, splits
 from annotation.core.events import log
-from annotation.core.jobs import OPEN, Claimed, Lease, StoppedJob, cancel, enqueue, finish, hold
+from annotation.core.jobs import OPEN, Claimed, Lease, StoppedJob, cancel, enqueue, finish
 from annotation.core.permissions import Verb, require, roles_in
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.core.shared.kept_files import forget, keep, opened
@@ -128,10 +128,9 @@ def perform(claimed: Claimed, lease: Lease) -> None:
         asked: Any = {"level": export.level, "format_name": export.format, "path": path}
         options = export.manifest.get(OPTIONS, {})
         manifest = write_file(project=project, people=people, options=options, step=step, **asked)
-        with transaction.atomic():
-            # A worker that has lost the job must not replace the file of the worker that has it now.
-            if not hold([claimed]):
-                raise StoppedJob
+        # A worker that has lost the job must not replace the file of the worker that has it now.
+        lease.beat()
+        lease.require()
         keep(str(name), path, moved=True)
     with transaction.atomic():
         if not finish(claimed, progress={"done": manifest["rows"]}):
@@ -186,7 +185,7 @@ def _checked(
     project: Project,
     level: str,
     *,
-    format: str = "",  # noqa: A002 - the word that the command line, the API and the row use
+    format: str,  # noqa: A002 - the word that the command line, the API and the row use
     score: str = SCORE,
     margin: float | str = MARGIN,
     key: str = "",
@@ -195,14 +194,15 @@ def _checked(
         raise Invalid(f"There is no level {level!r}. Take one of {', '.join(LEVEL_NAMES)}.", field="level")
     names = ("jsonl",) if level == NESTED else FORMAT_NAMES
     if format not in names:
-        told = f"{level} has no format {format!r}" if format else f"The level {level} needs a format"
-        raise Invalid(f"{told}. Take {' or '.join(names)}.", field="format")
-    if key and level != SYSTEMS_LEVEL.name:
-        raise Invalid(f"The level {level} has no slices. Take {SYSTEMS_LEVEL.name}.", field="key")
+        raise Invalid(f"{level} has no format {format!r}. Take {' or '.join(names)}.", field="format")
     if level == PAIRS:
         return format, pair_options(project, score, margin)
-    is_split = level == SYSTEMS_LEVEL.name and chosen_split(splits(project), key)
-    return format, {"key": key} if is_split else {}
+    if not key:
+        return format, {}
+    if level != SYSTEMS_LEVEL.name:
+        raise Invalid(f"The level {level} has no slices. Take {SYSTEMS_LEVEL.name}.", field="key")
+    chosen_split(splits(project), key)
+    return format, {"key": key}
 
 
 def _file_of(export: Export) -> PurePosixPath:

@@ -1,8 +1,9 @@
-"""Summaries of a project for exports, and the level `scores`."""
+"""Levels with rows of summaries, and the level `scores`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from django.db.models import F, QuerySet
@@ -18,8 +19,12 @@ if TYPE_CHECKING:
 
 SUMMARIES_AT_ONCE = 500
 """Summaries per batch."""
-_ROWS_AT_ONCE = 2000
 _HEAD = ("pk", "document_set__external_id", "system__name", "target_words")
+
+PlacedRow = tuple[int | str, TableRow]
+"""A row without its first columns, and the key of its summary, or the external id of its document set."""
+Load = Callable[["Project", "People", Sequence[int]], Iterable[PlacedRow]]
+"""A function that takes the project, the names of people, and the keys of some summaries."""
 
 
 def ordered_summaries(project: Project) -> QuerySet[Summary]:
@@ -29,27 +34,40 @@ def ordered_summaries(project: Project) -> QuerySet[Summary]:
     )
 
 
-def summary_batches(project: Project) -> Iterator[list[tuple[int, TableRow]]]:
-    """Yield the keys of a project's summaries in batches, each with the first columns of the summary's rows."""
-    rows = ordered_summaries(project).values_list(*_HEAD).iterator(chunk_size=SUMMARIES_AT_ONCE)
-    return batches(((pk, (project.slug, *columns)) for pk, *columns in rows), SUMMARIES_AT_ONCE)
+def summary_level(name: str, columns: tuple[Column, ...], load: Load) -> Level:
+    """Build a level from a function that loads the rows of a batch of summaries.
+
+    Rows of a document set come before those of its first summary, and have neither system nor target length.
+    """
+
+    def rows(project: Project, people: People) -> Iterator[TableRow]:
+        summaries = ordered_summaries(project).values_list(*_HEAD).iterator(chunk_size=SUMMARIES_AT_ONCE)
+        last_set = None
+        for batch in batches(summaries, SUMMARIES_AT_ONCE):
+            found: dict[int | str, list[TableRow]] = defaultdict(list)
+            for place, row in load(project, people, [pk for pk, *_ in batch]):
+                found[place].append(row)
+            for pk, document_set, *rest in batch:
+                if document_set != last_set:
+                    yield from ((project.slug, document_set, None, None, *row) for row in found[document_set])
+                last_set = document_set
+                yield from ((project.slug, document_set, *rest, *row) for row in found[pk])
+
+    return Level(name, HEAD + columns, rows)
 
 
-def _scores(project: Project, people: People) -> Iterator[TableRow]:
-    columns = ("summary_words", *SCORES, "passed", "claims", "claims_unscored", "flags")
-    values = ordered_summaries(project).values_list(*_HEAD, *(f"score__{name}" for name in columns))
-    first = len(HEAD)
-    last = first + len(SCORES)
-    for batch in batches(values.iterator(chunk_size=_ROWS_AT_ONCE), _ROWS_AT_ONCE):
-        own = composites_of(project, summary__in=[key for key, *_ in batch])
-        for key, *row in batch:
-            yield (project.slug, *row[:first], *map(number, row[first:last]), *row[last:], own.get(key))
+def _scores(project: Project, people: People, summary_ids: Sequence[int]) -> Iterator[PlacedRow]:
+    names = ("summary_words", *SCORES, "passed", "claims", "claims_unscored", "flags")
+    own = composites_of(project, summary__in=summary_ids)
+    found = Summary.objects.filter(pk__in=summary_ids).order_by()
+    last = len(SCORES)
+    for pk, words, *facts in found.values_list("pk", *(f"score__{name}" for name in names)):
+        yield pk, (words, *map(number, facts[:last]), *facts[last:], own.get(pk))
 
 
-SCORES_LEVEL = Level(
+SCORES_LEVEL = summary_level(
     "scores",
-    HEAD
-    + columns("summary_words:integer")
+    columns("summary_words:integer")
     + tuple(Column(name, ColumnKind.NUMBER) for name in SCORES)
     + columns(f"passed:flag claims:integer claims_unscored:integer flags:texts {COMPOSITE}:number"),
     _scores,

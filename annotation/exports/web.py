@@ -56,14 +56,19 @@ def exports(request: Request, slug: str) -> HttpResponseBase:
 def request_export(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.EXPORT, here="exports")
     form = {name: request.POST.get(name, text) for name, text in FORM.items()}
+    refusal = None
     try:
         given: Any = {name: form[name] for name in ("level", "format", "score", "margin")}
         # The form hides the key for other levels, and sends it nevertheless.
         given["key"] = form["key"] if form["level"] == "systems" else ""
         ask(project=room.project, by=request.user, named_people=form["named"] == "1", **given)
-    except Invalid as refusal:
-        return _show(request, room, form=form, refusal=refusal)
-    return _show(request, room, form=form) if request.htmx else redirect("exports", slug=slug)
+    except Invalid as fault:
+        refusal = fault
+    if not (refusal or request.htmx):
+        return redirect("exports", slug=slug)
+    context = {**_form(request, room, form), **_list(request, room), "refusal": refusal}
+    templates = {"page": "exports/page.html", "fragment": "exports/_room.html"}
+    return page_or_fragment(request, **templates, context=context, status=422 if refusal else 200)
 
 
 @screen("GET")
@@ -87,18 +92,6 @@ def export_manifest(request: Request, slug: str, export_id: str) -> HttpResponse
     export = found(exports_of(room.project), export_id, "export")
     name = f"{room.project.slug}-{export.level}.manifest.json"
     return file_answer(as_json(manifest_of(export)), content_type="application/json", name=name)
-
-
-def _show(
-    request: Request, room: Room, *, form: dict[str, str], refusal: Invalid | None = None
-) -> HttpResponse:
-    return page_or_fragment(
-        request,
-        page="exports/page.html",
-        fragment="exports/_room.html",
-        context={**_form(request, room, form), **_list(request, room), "refusal": refusal},
-        status=422 if refusal else 200,
-    )
 
 
 def _list(request: Request, room: Room) -> dict[str, object]:

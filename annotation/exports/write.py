@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import platform
-import shutil
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,9 +17,7 @@ from django.db.models import Count, Sum
 from django.utils import timezone
 
 import annotation
-from annotation.analysis.leaderboard.averages import CONFIDENCE, DRAWS, SEED
 from annotation.core.paging import batches
-from annotation.core.tables.columns import ColumnKind
 from annotation.core.tables.formats import writer
 from annotation.exports.levels import BUNDLE, LEVELS, PAIRS, TABLES
 from annotation.judging.queries.runs import usage_of
@@ -43,11 +38,6 @@ Manifest = dict[str, Any]
 
 SETTINGS = ("target_length", "own_weights", "percent_scale", "reveal")
 """Settings of a project that the manifest lists beside the rules of its scores."""
-RESAMPLED = "the group of a document set, else the document set"
-CSV_NOTE = (
-    "Cells of the columns named in guarded_columns that a spreadsheet would run as a formula have an apostrophe before "
-    "their text. An export with --plain has none."
-)
 
 Step = Callable[[int], None]
 """Receives the number of rows written since the last call; an exception from it ends the export."""
@@ -77,19 +67,20 @@ def write_file(
             bare = DocumentSet.objects.filter(project=project, documents=None)
             made["sets_without_document"] = bare.count()
 
-        def write_level(name: str, stream: BinaryIO) -> Manifest:
+        def write_level(name: str, stream: Any) -> Manifest:
             chosen, write = LEVELS[name], writer(format_name, plain=plain)
             rows = write(_stepped(chosen.rows(project, people, **options), step), chosen.columns, stream)
             columns = [{"name": column.name, "type": column.kind.value} for column in chosen.columns]
             return {"columns": columns, "rows": rows}
 
-        with path.open("wb") as stream:
+        with path.open("w+b") as stream:
             if level == BUNDLE:
-                made["members"] = _write_bundle(made, write_level, stream, beside=path)
+                made["members"] = _write_bundle(made, write_level, stream)
                 made["rows"] = sum(member["rows"] for member in made["members"])
             else:
                 made |= write_level(level, stream)
-    return made | _fingerprint(path)
+            stream.seek(0)
+            return made | _fingerprint(path.name, stream)
 
 
 def as_json(manifest: Manifest) -> str:
@@ -103,23 +94,16 @@ def _stepped(rows: Iterable[TableRow], step: Step) -> Iterator[TableRow]:
 
 
 def _write_bundle(
-    made: Manifest, write_level: Callable[[str, BinaryIO], Manifest], stream: BinaryIO, *, beside: Path
+    made: Manifest, write_level: Callable[[str, Any], Manifest], stream: BinaryIO
 ) -> list[Manifest]:
     members: list[Manifest] = []
-    # Write temporary files beside the target, because a bundle may be larger than the memory.
-    with (
-        tempfile.TemporaryDirectory(dir=beside.parent) as folder,
-        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as bundle,
-    ):
+    with zipfile.ZipFile(stream, "w") as bundle:
         for level in TABLES:
-            member = Path(folder) / f"{level}.{made['format']}"
-            with member.open("w+b") as out:
-                written = write_level(level, out)
-                out.seek(0)
-                with bundle.open(_timeless(member.name), "w", force_zip64=True) as packed:
-                    shutil.copyfileobj(out, packed)
-            members.append({"level": level, **written, **_fingerprint(member)})
-            member.unlink()
+            member = _timeless(f"{level}.{made['format']}")
+            with bundle.open(member, "w", force_zip64=True) as packed:
+                written = write_level(level, packed)
+            with bundle.open(member) as content:
+                members.append({"level": level, **written, **_fingerprint(member.filename, content)})
         told = {name: value for name, value in made.items() if name != "created_at"}
         bundle.writestr(_timeless("manifest.json"), as_json({**told, "members": members}))
     return members
@@ -132,10 +116,9 @@ def _timeless(name: str) -> zipfile.ZipInfo:
     return member
 
 
-def _fingerprint(path: Path) -> Manifest:
-    with path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return {"file": path.name, "bytes": path.stat().st_size, "sha256": digest}
+def _fingerprint(name: str, stream: Any) -> Manifest:
+    digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return {"file": name, "bytes": stream.tell(), "sha256": digest}
 
 
 @contextmanager
@@ -162,19 +145,19 @@ def snapshot() -> Iterator[None]:
 def about(*, project: Project, people: People, level: str, format_name: str, plain: bool = False) -> Manifest:
     """Build the part of the manifest that describes the whole export.
 
-    `signature` identifies the current rules, and `score_signatures` identify the rules of the stored scores.
+    `signature` identifies the current rules, and `score_signatures` identify the rules of the stored scores. If
+    `guarded` is True, texts that a spreadsheet would run as a formula have an apostrophe before them.
     """
     rules = score_rules(project)
     signatures = Score.objects.filter(project=project).order_by().values_list("signature", flat=True)
-    made: Manifest = {
+    return {
         "product": "coverdict",
         "product_version": annotation.__version__,
-        "python_version": platform.python_version(),
         "created_at": timezone.now().isoformat(),
         "project": project.slug,
-        "project_name": project.name,
         "level": level,
         "format": format_name,
+        "guarded": format_name == "csv" and not plain,
         "people": "names" if people.named else "pseudonyms",
         "signature": rules.signature,
         "score_signatures": sorted(signatures.distinct()),
@@ -182,14 +165,6 @@ def about(*, project: Project, people: People, level: str, format_name: str, pla
         "deciding_judge": _deciding_judge(project),
         "judging": _judging(project),
     }
-    if level in (BUNDLE, "systems"):
-        made["intervals"] = {"confidence": CONFIDENCE, "draws": DRAWS, "seed": SEED, "resampled": RESAMPLED}
-    if format_name == "csv" and not plain:
-        texts = (ColumnKind.TEXT, ColumnKind.TEXTS)
-        levels = TABLES.values() if level == BUNDLE else [LEVELS[level]]
-        guarded = [column.name for each in levels for column in each.columns if column.kind in texts]
-        made |= {"note": CSV_NOTE, "guarded_columns": sorted(set(guarded))}
-    return made
 
 
 def _judging(project: Project) -> list[Manifest]:

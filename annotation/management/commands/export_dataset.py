@@ -27,11 +27,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="the project's slug")
         parser.add_argument("--level", required=True, choices=LEVEL_NAMES, help="what a row is")
-        parser.add_argument(
-            "--format",
-            required=True,
-            choices=FORMAT_NAMES,
-        )
+        parser.add_argument("--format", required=True, choices=FORMAT_NAMES)
         parser.add_argument("-o", "--output", required=True, type=Path, metavar="PATH", help="the file")
         parser.add_argument("--names", action="store_true", help="user names instead of stable pseudonyms")
         parser.add_argument(
@@ -52,17 +48,10 @@ class Command(BaseCommand):
     def handle(self, *_: Any, **options: Any) -> None:
         path: Path = options["output"]
         try:
+            given = {name: options[name] for name in ("level", "format", "plain", "score", "margin", "key")}
+            project = project_named(options["project"])
             manifest = write_export(
-                project=project_named(options["project"]),
-                level=options["level"],
-                format=options["format"],
-                path=path,
-                by=None,
-                named_people=options["names"],
-                plain=options["plain"],
-                score=options["score"],
-                margin=options["margin"],
-                key=options["key"],
+                project=project, path=path, by=None, named_people=options["names"], **given
             )
         except Refusal as refusal:
             raise CommandError(refusal.message) from refusal

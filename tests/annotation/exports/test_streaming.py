@@ -6,12 +6,13 @@ import pytest
 from django.db import connection
 
 from annotation.core.tables.pseudonyms import People
-from annotation.exports import summaries
+from annotation.exports import pairs, summaries
 from annotation.exports.levels import LEVELS, TABLES
 from annotation.exports.write import snapshot
 from annotation.models import Check, Comparison, Summary, System
 from annotation.reviewing.services.review import override
 from annotation.scoring.rescore import rescore
+from tests.annotation.asking import answer, make_question
 from tests.annotation.cast import World
 
 MOST_QUERIES = 30
@@ -64,12 +65,14 @@ def test_the_number_of_queries_does_not_grow_with_rows(
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("level", [level for level in LEVELS if level not in {"scores", "systems", "nested"}])
+@pytest.mark.parametrize("level", [level for level in LEVELS if level not in {"systems", "nested"}])
 def test_batches_hold_no_more_summaries_than_they_may(
     world: World, level: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    answer(make_question(world.sets["port"], "Does it close?"), "yes", judge=world.judge)
     whole = list(LEVELS[level].rows(world.project, People(world.project)))
-    monkeypatch.setattr(summaries.summary_batches, "__defaults__", (1,))
+    monkeypatch.setattr(summaries, "SUMMARIES_AT_ONCE", 1)
+    monkeypatch.setattr(pairs, "_GROUPS_AT_ONCE", 1)
     assert list(LEVELS[level].rows(world.project, People(world.project))) == whole
 
 
@@ -84,8 +87,8 @@ def test_summaries_come_by_document_system_and_target_without_a_target_first(wor
             target_words=target,
             text="A text.",
         )
-    (batch,) = summaries.summary_batches(world.project)
-    assert [head[1:] for _, head in batch] == [
+    rows = LEVELS["scores"].rows(world.project, People(world.project))
+    assert [row[1:4] for row in rows] == [
         ("bridge", "alder", 20),
         ("bridge", "birch", 20),
         ("port", "alder", None),
