@@ -6,9 +6,12 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from django.db.models import F
+from django.db.models.functions import Substr
+
 from annotation.core.tables.columns import columns, number
 from annotation.exports.summaries import PlacedRow, summary_level
-from annotation.models import Claim, Comparison, Summary, Unit
+from annotation.models import Claim, Comparison, Unit
 from annotation.scoring.records import score_rules, summary_records
 from evaluation.blend import ScoredUnit, score
 
@@ -50,12 +53,9 @@ def _rows(project: Project, people: People, summary_ids: Sequence[int]) -> Itera
 
 
 def _passages(reference_ids: set[int], document_set_ids: set[int]) -> dict[str, _Passage]:
-    texts = dict(Summary.objects.filter(pk__in=reference_ids).values_list("pk", "text"))
-    units = Unit.objects.filter(summary_id__in=reference_ids)
-    places = units.values_list("public_id", "summary__pk", "position", "start", "end")
-    passages: dict[str, _Passage] = {}
-    for public_id, summary_id, position, start, end in places:
-        passages[public_id] = (position, None, texts[summary_id][start:end])
+    cut = Substr("summary__text", F("start") + 1, F("end") - F("start"))
+    units = Unit.objects.filter(summary_id__in=reference_ids).values_list("public_id", "position", cut)
+    passages: dict[str, _Passage] = {public_id: (place, None, words) for public_id, place, words in units}
     # Use two queries, because one with OR may scan all claims.
     active = Claim.objects.filter(claim_set__is_active=True).values_list("public_id", "position", "text")
     of_references = active.filter(claim_set__summary_id__in=reference_ids)

@@ -48,8 +48,7 @@ FORM = {"level": "scores", "format": "csv", "named": "", "score": SCORE, "margin
 @screen("GET")
 def exports(request: Request, slug: str) -> HttpResponseBase:
     room = enter(request, slug, Verb.EXPORT, here="exports")
-    form = _form(request, room, FORM)
-    return list_page(request, room, EXPORTS, page="exports/page.html", context=form)
+    return list_page(request, room, EXPORTS, page="exports/page.html", context=_form(request, room, FORM))
 
 
 @screen("POST")
