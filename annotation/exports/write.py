@@ -17,6 +17,7 @@ from django.db.models import Count, Sum
 from django.utils import timezone
 
 import annotation
+from annotation.analysis.leaderboard.averages import CONFIDENCE, DRAWS, SEED
 from annotation.core.paging import batches
 from annotation.core.tables.formats import writer
 from annotation.exports.levels import BUNDLE, LEVELS, PAIRS, TABLES
@@ -38,6 +39,7 @@ Manifest = dict[str, Any]
 
 SETTINGS = ("target_length", "own_weights", "percent_scale", "reveal")
 """Settings of a project that the manifest lists beside the rules of its scores."""
+RESAMPLED = "the group of a document set, else the document set"
 
 Step = Callable[[int], None]
 """Receives the number of rows written since the last call; an exception from it ends the export."""
@@ -150,7 +152,7 @@ def about(*, project: Project, people: People, level: str, format_name: str, pla
     """
     rules = score_rules(project)
     signatures = Score.objects.filter(project=project).order_by().values_list("signature", flat=True)
-    return {
+    made: Manifest = {
         "product": "coverdict",
         "product_version": annotation.__version__,
         "created_at": timezone.now().isoformat(),
@@ -165,6 +167,9 @@ def about(*, project: Project, people: People, level: str, format_name: str, pla
         "deciding_judge": _deciding_judge(project),
         "judging": _judging(project),
     }
+    if level in (BUNDLE, "systems"):
+        made["intervals"] = {"confidence": CONFIDENCE, "draws": DRAWS, "seed": SEED, "resampled": RESAMPLED}
+    return made
 
 
 def _judging(project: Project) -> list[Manifest]:

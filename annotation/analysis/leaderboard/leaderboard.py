@@ -25,6 +25,7 @@ from annotation.analysis.leaderboard.averages import (
 )
 from annotation.analysis.leaderboard.ranking import Ranking, ranking_from, ranking_of
 from annotation.analysis.leaderboard.values import (
+    OTHER_VALUES,
     RANKABLE,
     VERSIONS,
     Basis,
@@ -365,12 +366,15 @@ class _Gathered:
         compared = compared_by({system: of_system[score] for system, of_system in found.items()})
         for system, of_system in found.items():
             for name, estimate in at_target.items():
-                of_system |= {
+                versions = {
                     f"{name}_estimate": estimate.average(system),
                     f"{name}_pooled": estimate.average(system, is_pooled=True),
                     f"{name}_blend": of_system[name],
                 }
-                of_system[name] = of_system[bases[name].column]
+                of_system[name] = {**of_system, **versions}[bases[name].column]
+                # A criterion is shown by one value alone.
+                if name in OTHER_VALUES:
+                    of_system.update(versions)
         rows = tuple(self.rows(found, score, compared))
         order = [row.system for row in rows if row.rank is not None]
         by_score = {system: scores[score] for system, scores in found.items()}

@@ -132,6 +132,9 @@ def test_the_leaderboard_shows_the_estimate(world: World, tone: Row, tmp_path: P
     # None of birch's 22 answers is above the lowest value: 1 - .025^(1/22) = .154.
     assert means["birch"].high == pytest.approx(0.154, abs=5e-4)
     assert "estimated" in table.estimates["tone"].sentence.lower()
+    systems = exported(world.project, "systems", tmp_path / "systems.jsonl")
+    of_tone = [(row["system"], row["score"]) for row in systems if str(row["basis"]).endswith(" ratings")]
+    assert of_tone == [("alder", "tone"), ("birch", "tone")]
     rows = exported(world.project, "answers", tmp_path / "answers.jsonl")
     assert {
         (row["selected_by"], row["inclusion_probability"]) for row in rows if row["rater_kind"] == "reviewer"
