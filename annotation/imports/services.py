@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +18,7 @@ from annotation.imports.layout import FLAT_FIELDS, Layout
 from annotation.imports.problems import Findings, ImportRefused, Problem, unreadable
 from annotation.imports.read import FileReading, Progress, RowReader, read_files
 from annotation.imports.row import Row, Side
-from annotation.imports.store import MOST_ORIGIN_CHARACTERS, SETS_AT_ONCE, Counts, Store, has_changes
+from annotation.imports.store import MOST_ORIGIN_CHARACTERS, SETS_AT_ONCE, Counts, Store
 from annotation.models import Project, Summary
 from annotation.projects.services.change_project import create_project
 from annotation.scoring.records import summaries
@@ -29,12 +27,13 @@ from annotation.scoring.rescore import RESCORED_AT_ONCE, rescore_held
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-REMOVED = "The project was removed during the import."
 NO_TARGET = "No target length: brevity and composite are blank unless the project's settings have one."
 NEW_CRITERIA = (
     "Criteria are new: {}. Assessors are asked them, too, until you retire them. To use another scale, change it under "
     "Guidelines and criteria and import the file again."
 )
+CONTRADICTION = "They contradict the project's data. Correct these rows, or leave them out."
+PUSH = "The push"
 MOST_BYTES_ON_SQLITE = 100 * 1024 * 1024
 """The largest import of files on SQLite."""
 
@@ -59,7 +58,7 @@ class ImportReport:
 
     @property
     def has_changes(self) -> bool:
-        return has_changes(self.counts)
+        return any(count.created or count.changed for count in self.counts.values())
 
     @property
     def word(self) -> str:
@@ -67,17 +66,6 @@ class ImportReport:
         return Format(self.format).place
 
 
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Run no automatic garbage collection, which takes a tenth of the time of a large import."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
-@_without_collection()
 def import_files(
     *,
     project: Project,
@@ -95,7 +83,6 @@ def import_files(
     time.
     """
     require(by, project, Verb.IMPORT)
-    progress = progress or Progress()
     name = files[0].name if files else "nothing"
     name = f"{name} and {len(files) - 1:,} more" if len(files) > 1 else name
     size = sum(file.path.stat().st_size for file in files if file.path.is_file())
@@ -104,19 +91,11 @@ def import_files(
         raise unreadable(f"{told} Split it, or use PostgreSQL: see docs/deploy.md.", file=name)
     reading = read_files(files, layout=layout, progress=progress)
     problems, dataset = reading.problems, reading.dataset
-    if problems.count and not (skip_invalid and dataset.sets):
-        advice = (
-            "No row is without one."
-            if skip_invalid
-            else "Correct or remove these rows, or skip invalid rows."
-        )
-        raise _refusal(name, reading, problems, advice)
-    progress.sets = len(dataset.sets)
-    with transaction.atomic():
-        store = _store(project, name)
-        _write(store, reading, by, progress, dry_run=dry_run)
-        progress.hold()
-        transaction.set_rollback(dry_run)
+    store = _write(
+        project, name, reading, by=by, progress=progress, dry_run=dry_run, skip_invalid=skip_invalid
+    )
+    if store.problems.count:
+        raise _refusal(name, reading, store.problems, CONTRADICTION)
     remarks = reading.warnings.texts
     remarks += [NEW_CRITERIA.format("; ".join(store.new_criteria))] if store.new_criteria else []
     remarks += [NO_TARGET] if reading.lacks_target else []
@@ -139,35 +118,50 @@ def import_new_project(
     return report
 
 
-def _store(project: Project, name: str) -> Store:
-    """Lock the project in the caller's transaction."""
-    held = Project.objects.select_for_update(of=("self",), no_key=True).filter(pk=project.pk).first()
-    if held is None:
-        raise Conflict(REMOVED, code="busy")
-    return Store(held, name[:MOST_ORIGIN_CHARACTERS])
-
-
-def _write(store: Store, reading: FileReading, by: User | None, progress: Progress, *, dry_run: bool) -> None:
-    """Runs in the caller's transaction, which must be rolled back after an error."""
-    sets = reading.dataset.sets
-    try:
-        store.begin(reading.dataset)
-        for some in batches(sets.items(), SETS_AT_ONCE):
-            store.write(some)
-            progress.sets_written += len(some)
-            progress.step()
-    except IntegrityError as error:
-        message = "The project changed during the import. Nothing was imported. Import again."
-        raise Conflict(message, code="busy") from error
-    if store.problems.count:
-        way_out = "They contradict the project's data. Correct these rows, or leave them out."
-        raise _refusal(store.origin_name, reading, store.problems, way_out)
-    if not dry_run:
-        stale = Summary.objects.filter(document_set__in=store.stale, is_summary=True).order_by("pk")
-        for keys in batches(stale.values_list("pk", flat=True) if store.stale else (), RESCORED_AT_ONCE):
-            rescore_held(project=store.project, held=summaries(keys, hold=True))
-        if has_changes(store.counts):
+def _write(
+    project: Project,
+    name: str,
+    reading: FileReading,
+    *,
+    by: User | None,
+    skip_invalid: bool,
+    progress: Progress | None = None,
+    dry_run: bool = False,
+) -> Store:
+    """Roll back a dry run, and rows that contradict the project, which the store has as problems."""
+    progress = progress or Progress()
+    problems, sets = reading.problems, reading.dataset.sets
+    if problems.count and not (skip_invalid and (sets or reading.format is Format.PUSHED)):
+        way_out = "No row is valid." if skip_invalid else "Correct these rows, or skip invalid rows."
+        raise _refusal(name, reading, problems, way_out)
+    progress.sets = len(sets)
+    with transaction.atomic():
+        held = Project.objects.select_for_update(of=("self",), no_key=True).filter(pk=project.pk).first()
+        if held is None:
+            raise Conflict("The project was removed during the import.", code="busy")
+        store = Store(held, name[:MOST_ORIGIN_CHARACTERS], needs_documents=reading.format is Format.PUSHED)
+        try:
+            store.begin(reading.dataset)
+            for some in batches(sets.items(), SETS_AT_ONCE):
+                store.write(some)
+                progress.sets_written += len(some)
+                progress.step()
+        except IntegrityError as error:
+            message = "The project changed during the import. Nothing was imported. Import again."
+            raise Conflict(message, code="busy") from error
+        is_refused = store.problems.count > 0
+        if not (is_refused or dry_run):
+            _rescore(store)
             _log(store, reading, by)
+        progress.hold()
+        transaction.set_rollback(is_refused or dry_run)
+    return store
+
+
+def _rescore(store: Store) -> None:
+    stale = Summary.objects.filter(document_set__in=store.stale, is_summary=True).order_by("pk")
+    for keys in batches(stale.values_list("pk", flat=True) if store.stale else (), RESCORED_AT_ONCE):
+        rescore_held(project=store.project, held=summaries(keys, hold=True))
 
 
 def _refusal(name: str, reading: FileReading, found: Findings, way_out: str) -> ImportRefused:
@@ -178,15 +172,18 @@ def _refusal(name: str, reading: FileReading, found: Findings, way_out: str) -> 
 
 def _log(store: Store, reading: FileReading, by: User | None) -> None:
     kinds = store.counts.items()
-    data = {
-        "file": store.origin_name,
-        "format": str(reading.format),
-        "claims_side": reading.dataset.claims_side,
-        "created": {kind: count.created for kind, count in kinds if count.created},
-        "changed": {kind: count.changed for kind, count in kinds if count.changed},
-        "rows_left_out": reading.problems.bad_lines,
-    }
-    log(project=store.project, actor=by, verb="import", target=store.project, data=data)
+    created = {kind: count.created for kind, count in kinds if count.created}
+    changed = {kind: count.changed for kind, count in kinds if count.changed}
+    if created or changed:
+        data = {
+            "file": store.origin_name,
+            "format": str(reading.format),
+            "claims_side": reading.dataset.claims_side,
+            "created": created,
+            "changed": changed,
+            "rows_left_out": reading.problems.bad_lines,
+        }
+        log(project=store.project, actor=by, verb="import", target=store.project, data=data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,36 +216,22 @@ def push_rows(
     """
     require(by, project, Verb.IMPORT)
     reading, read = _read_pushed(rows)
-    problems = reading.problems
-    if problems.count and not skip_invalid:
-        raise _refusal("The push", reading, problems, "Correct these rows, or skip invalid ones.")
-    refused = defaultdict(list)
-    for problem in problems.kept:
-        refused[problem.line].append(problem)
-    while True:
-        with transaction.atomic():
-            store = _store(project, Format.PUSHED)
-            store.needs_documents = True
-            try:
-                _write(store, reading, by, Progress(), dry_run=False)
-                break
-            except ImportRefused:
-                # A problem of a document set refuses all its rows; then the other sets are written.
-                of_sets = defaultdict[str, list[Problem]](list)
-                for each in store.problems.kept:
-                    if each.line:
-                        of_sets[read[each.line].document_id].append(each)
-                if not (skip_invalid and of_sets):
-                    raise
-                transaction.set_rollback(True)
-        for number, row in read.items():
-            if row.document_id in of_sets:
-                refused[number] += of_sets[row.document_id]
-                reading.dataset.sets.pop(row.document_id, None)
+    sets, problems = reading.dataset.sets, reading.problems.kept
+    set_of: dict[int | None, str] = {number: row.document_id for number, row in read.items()}
+    while (store := _write(project, PUSH, reading, by=by, skip_invalid=skip_invalid)).problems.count:
+        of_sets = [problem for problem in store.problems.kept if problem.line]
+        if not (skip_invalid and of_sets):
+            raise _refusal(PUSH, reading, store.problems, CONTRADICTION)
+        for problem in of_sets:
+            sets.pop(set_of[problem.line], None)
+        problems += of_sets
+    refused = defaultdict[str | int | None, list[Problem]](list)
+    for problem in problems:
+        refused[set_of.get(problem.line, problem.line)].append(problem)
     outcomes = tuple(
-        PushedRow("refused", problems=tuple(refused[number]))
-        if number in refused or number not in read
-        else _outcome(read[number], store)
+        _outcome(read[number], store)
+        if set_of.get(number) in sets
+        else PushedRow("refused", problems=tuple(refused[set_of.get(number, number)]))
         for number in range(1, len(rows) + 1)
     )
     return PushReport(outcomes, store.counts, tuple(reading.warnings.texts))
@@ -263,9 +246,10 @@ def _read_pushed(rows: Sequence[Mapping[str, object]]) -> tuple[FileReading, dic
         for name in values.keys() - set(FLAT_FIELDS):
             problems.add(number, name, f"is no field of a row. Fields are {', '.join(FLAT_FIELDS)}.")
         for row in reader.rows(Record(number, values)) if problems.count == before else ():
-            read[number] = row
             for name, reason in reading.dataset.add(row):
                 problems.add(number, name, reason)
+            if problems.count == before:
+                read[number] = row
     return reading, read
 
 

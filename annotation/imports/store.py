@@ -85,12 +85,6 @@ class Count:
 Counts = dict[str, Count]
 """The counts of an import by kind of row."""
 
-
-def has_changes(counts: Counts) -> bool:
-    """Return True if an import created or changed a row."""
-    return any(count.created or count.changed for count in counts.values())
-
-
 State = Literal["created", "changed", "unchanged"]
 TextKey = tuple[str, str, str, TargetWords]
 """The document_id, the column that holds the text, its system or reference_id, and its target length."""
