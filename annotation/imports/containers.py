@@ -42,6 +42,10 @@ _FOREIGN = {
 _IS_OPEN = re.compile(rb"[{\[]$|[^}],$")
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _LISTS = ("rows", "data", "records", "examples", "items", "results", "samples")
+_NO_LIST = (
+    "holds several lists of rows, or objects that are no rows. Write a list of rows: a table of pandas by "
+    "to_json(path, orient='records'), rows by id by jq 'to_entries | map({id: .key} + .value)'."
+)
 _SEVERAL = " Write several objects one per line (JSONL), as jq -c . does."
 
 
@@ -132,7 +136,7 @@ def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
     table = Table(recognise(path, name=name))
     if not encoding and table.format is not Format.PARQUET and _is_of_one_byte(path):
         encoding = "windows-1252"
-        told = "The file is not UTF-8. It is read as Windows-1252; name another with `encoding`."
+        told = "The file is not UTF-8. It is read as Windows-1252. If letters are wrong, save it as UTF-8."
         table.warnings.remark(told)
     encoding = "utf-8-sig" if encoding in {"", "utf-8"} else encoding
     if table.format in {Format.CSV, Format.PARQUET}:
@@ -238,20 +242,11 @@ def _items(value: object) -> Iterable[object]:
     # Promptfoo nests its list of results in another `results`.
     if isinstance(value.get("results"), dict):
         return _items(value["results"])
-    given = {name: rows for name in _LISTS if isinstance(rows := value.get(name), list) and rows}
-    lists = {name: rows for name, rows in given.items() if all(isinstance(row, dict) for row in rows)}
-    if len(lists) > 1:
-        names = " and ".join(f"`{name}`" for name in lists)
-        raise unreadable(f"holds several lists of rows, {names}. Write the one you mean to its own file.")
-    if lists:
-        return next(iter(lists.values()))
-    parts = list(value.values())
-    is_of_objects = bool(parts) and all(isinstance(part, dict) and part for part in parts)
-    if {"columns", "data"} <= value.keys() or (is_of_objects and all("0" in part for part in parts)):
-        raise unreadable("is a table of pandas by column. Save it by to_json(path, orient='records').")
-    if is_of_objects:
-        return [{"id": key, **part} for key, part in value.items()]
-    return [value]
+    given = (value.get(name) for name in _LISTS)
+    lists = [rows for rows in given if isinstance(rows, list) and rows and isinstance(rows[0], dict)]
+    if len(lists) > 1 or (not lists and all(isinstance(part, dict | list) for part in value.values())):
+        raise unreadable(_NO_LIST)
+    return lists[0] if lists else [value]
 
 
 def _objects(values: Iterable[tuple[int, object]], problems: Findings) -> Iterator[Record]:
@@ -358,16 +353,7 @@ def _require_bounded(name: str, rows: int, size: int) -> None:
         raise unreadable(f"{name} has more than {most} once it is unpacked. Split it.")
 
 
-def parquet_bytes(path: Path) -> int:
-    """Return the unpacked size that a Parquet file declares, but at least 100 bytes a row.
-
-    Returns 0 if the file's metadata cannot be read.
-    """
-    from pyarrow import ArrowException, parquet  # noqa: PLC0415
-
-    try:
-        stated = parquet.read_metadata(path)
-    except (ArrowException, OSError):
-        return 0
-    groups = (stated.row_group(number).total_byte_size for number in range(stated.num_row_groups))
-    return max(int(sum(groups)), 100 * int(stated.num_rows))
+def is_parquet(path: Path) -> bool:
+    """Return True for a Parquet file, by its first bytes."""
+    with path.open("rb") as stream:
+        return stream.read(4) == b"PAR1"

@@ -46,26 +46,24 @@ def read_ducview(content: str) -> PyramidFile:
         root = ElementTree.fromstring(_BARE_AMPERSAND.sub("&amp;", plain))  # noqa: S314 - no entities, a bounded size
     except ElementTree.ParseError as error:
         raise unreadable(f"is not XML that can be read: {error}.", line=error.position[0]) from error
-    pyramid = root if root.tag == "pyramid" else root.find("pyramid")
-    if root.tag not in {"pyramid", "peerAnnotation"} or pyramid is None:
-        raise unreadable(f"begins with the element {printable(root.tag)!r} and holds no pyramid.")
-    text = _text_of(pyramid)
+    pyramid = root if root.tag == "pyramid" else _part(root, "pyramid")
+    text, units = _text_of(pyramid), _units(pyramid)
     name = next(filter(None, map(duc_name, text.split("\n"))), None)
-    read = PyramidFile(text, name, _units(pyramid))
-    if not read.units:
-        raise unreadable("has a pyramid without content units (scu).")
     if root is pyramid:
-        return read
-    if (annotation := root.find("annotation")) is None:
-        raise unreadable("is a peer annotation without an annotation in it.")
+        return PyramidFile(text, name, units)
+    annotation = _part(root, "annotation")
     found = (scu.get("uid", "").strip() for scu in annotation.iterfind("peerscu[contributor]"))
-    return read._replace(peer_text=_text_of(annotation), expressed=frozenset(found))
+    return PyramidFile(text, name, units, _text_of(annotation), frozenset(found))
+
+
+def _part(element: ElementTree.Element, tag: str) -> ElementTree.Element:
+    if (found := element.find(tag)) is None:
+        raise unreadable(f"has an element {printable(element.tag)!r} without {tag!r}.")
+    return found
 
 
 def _text_of(element: ElementTree.Element) -> str:
-    if (holder := element.find("text")) is None:
-        raise unreadable(f"has no text in its {element.tag}.")
-    return "\n".join(line.text or "" for line in holder.iterfind("line"))
+    return "\n".join(line.text or "" for line in _part(element, "text").iterfind("line"))
 
 
 def _units(pyramid: ElementTree.Element) -> dict[str, tuple[str, int]]:
@@ -76,4 +74,7 @@ def _units(pyramid: ElementTree.Element) -> dict[str, tuple[str, int]]:
             raise unreadable(f"has two scu with the uid {uid!r}." if uid else "has an scu without a uid.")
         label = _WEIGHT.sub("", " ".join(scu.get("label", "").split()), count=1)
         units[uid] = label, len(scu.findall("contributor"))
-    return {uid: unit for uid, unit in units.items() if all(unit)}
+    made = {uid: unit for uid, unit in units.items() if all(unit)}
+    if not made:
+        raise unreadable("has a pyramid without content units (scu).")
+    return made

@@ -1,10 +1,10 @@
-"""Convert records of annotation tools and published studies to rows with people's answers."""
+"""Convert records of annotation tools to rows with people's answers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain, groupby, product
+from itertools import chain, product
 from typing import Any, NamedTuple
 
 from annotation.core.text_faults import text_fault
@@ -16,38 +16,34 @@ from annotation.imports.layout import (
     OF_MTURK,
     REFUSED,
     WRAPPERS,
-    document_hash,
     plain,
 )
 from annotation.imports.problems import unreadable
-from annotation.imports.row import RATER, RATER_NAMES, Mark, listed, load_json, opened, untagged
+from annotation.imports.row import RATER, RATER_NAMES, Mark, listed, load_json, opened
 
 Values = Mapping[str, Any]
-Rows = dict[str, Any] | list[dict[str, Any]]
-"""A row, or a list of rows. People's answers belong to the first."""
+Row = dict[str, Any] | None
+"""A row; None for a record that is marked as rejected or ignored."""
 
 _CHOSEN = {"true": True, "on": True, "false": False}
 _CRITERION, _VALUE = ("criterion", "dimension", "aspect"), ("score", "rating", "value")
 _PERSON = {"email", "username", "id", *RATER_NAMES}
-_NOTHING = {"", "null", "none", "na", "n/a", "nan"}
 KEPT = {"annotations", "predictions"}
 """Fields of Label Studio that do not count as unread."""
-ASKS_MARKS = {"XSum hallucinations", "annotated spans"}
+ASKS_MARKS = {"annotated spans"}
 """Titles of tools whose raters are always asked for marks; a rater without a mark found no error."""
 NO_VOTE = "Its rater gives no vote on this summary."
 
 
 class Tool(NamedTuple):
-    """The layout of a tool: its title, a function that tests a record, and a function that makes rows of it.
+    """The layout of a tool: its title, a function that tests a record, and a function that makes a row of it.
 
-    The second function adds people's answers to its second argument. If several records make one row, `key` names the
-    columns that are equal in them.
+    The second function adds people's answers to its second argument.
     """
 
     title: str
     shows: Callable[[Values], object]
-    rows: Callable[[Any, Said], Rows]
-    key: tuple[str, ...] = ()
+    row: Callable[[Any, Said], Row]
 
 
 def laid_flat(table: Table) -> tuple[str, Iterator[Record]]:
@@ -77,17 +73,18 @@ def _unwrapped(record: Record) -> Record:
 
 def _flat(tool: Tool, records: Iterator[Record], table: Table) -> Iterator[Record]:
     left_out = 0
-    for _, some in groupby(records, lambda one: tuple(map(one.values.get, tool.key)) or one.line):
-        together, said = list(some), Said()
-        line, values = together[0].line, [one.values for one in together]
+    for record in records:
+        said = Said()
         try:
-            rows = listed(tool.rows(values if tool.key else values[0], said))
+            row = tool.row(record.values, said)
         except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError):
             told = f"is not laid out as {tool.title} writes it. Remove or correct it; where a cell holds a list, save"
-            table.problems.add(line, "", f"{told} the table as JSON.")
+            table.problems.add(record.line, "", f"{told} the table as JSON.")
             continue
-        left_out += not rows
-        yield from (Record(line, row, Said() if place else said) for place, row in enumerate(rows))
+        if row is None:
+            left_out += 1
+        else:
+            yield Record(record.line, row, said)
     if left_out:
         table.warnings.remark(f"Records left out: {left_out:,}. They are marked as rejected or ignored.")
 
@@ -153,7 +150,7 @@ def _result(said: Said, rater: str, name: str, value: Values, whole: str = "") -
         said.remarks.append(f"Answers `{name}` are not read: they hold {', '.join(value)}.")
 
 
-def _label_studio(values: Values, said: Said) -> Rows:
+def _label_studio(values: Values, said: Said) -> Row:
     data = values["data"]
     for place, annotation in enumerate(values["annotations"] or (), start=1):
         if annotation.get("was_cancelled"):
@@ -167,7 +164,7 @@ def _label_studio(values: Values, said: Said) -> Rows:
     return {**_rest(values, "data", "id", *data), **data}
 
 
-def _doccano(values: Values, said: Said) -> Rows:
+def _doccano(values: Values, said: Said) -> Row:
     given, row = values["label"], _rest(values, "id", "label")
     if given and all(isinstance(one, str) for one in given):
         # A text with spaces is a summary that a person wrote; a single word is a class.
@@ -176,22 +173,14 @@ def _doccano(values: Values, said: Said) -> Rows:
     return _with_summary(row)
 
 
-def _spans(values: Values, said: Said) -> Rows:
+def _spans(values: Values, said: Said) -> Row:
     for place, one in enumerate(values["annotations"], start=1):
         _mark(said, _person(one, place), one["spans"])
     return _with_summary(_rest(values, "annotations"))
 
 
-def _argilla(values: Values, said: Said) -> Rows:
-    responses = values["responses"]
-    if isinstance(responses, list):
-        # Argilla 1 writes a list of people.
-        pairs = [
-            (name, one | given) for one in responses for name, given in (one.get("values") or {}).items()
-        ]
-    else:
-        pairs = [(name, one) for name, given in responses.items() for one in given]
-    for name, answer in pairs:
+def _argilla(values: Values, said: Said) -> Row:
+    for name, answer in ((name, one) for name, given in values["responses"].items() for one in given):
         if answer.get("status") not in {None, "submitted"}:
             continue
         rater, value = _person(answer.get("user_id")), answer["value"]
@@ -202,10 +191,10 @@ def _argilla(values: Values, said: Said) -> Rows:
     return {**(values.get("metadata") or {}), **values["fields"]}
 
 
-def _prodigy(values: Values, said: Said) -> Rows:
+def _prodigy(values: Values, said: Said) -> Row:
     answer, spans, label = values.get("answer", "accept"), values.get("spans"), values.get("label")
     if answer == "ignore" or (answer == "reject" and (spans or not label)):
-        return []
+        return None
     rater = _person(values.get("_annotator_id") or values.get("_session_id"))
     if spans is not None:
         _mark(said, rater, spans, values["text"])
@@ -218,9 +207,9 @@ def _prodigy(values: Values, said: Said) -> Rows:
     return _with_summary({**(values.get("meta") or {}), **row})
 
 
-def _mturk(values: Values, said: Said) -> Rows:
+def _mturk(values: Values, said: Said) -> Row:
     if values.get("AssignmentStatus") == "Rejected" or str(values.get("Reject") or "").strip():
-        return []
+        return None
     row = {name: value for name, value in values.items() if value and not OF_MTURK.match(name)}
     answers: dict[str, Any] = {}
     for name, value in values.items():
@@ -244,89 +233,21 @@ def _mturk(values: Values, said: Said) -> Rows:
     return {name.removeprefix("Input."): value for name, value in row.items()}
 
 
-def _qags(values: Values, said: Said) -> Rows:
+def _qags(values: Values, said: Said) -> Row:
     for sentence in values["summary_sentences"]:
         votes = {str(one["worker_id"]): str(one["response"]).lower() for one in sentence["responses"]}
         said.claims.append((sentence["sentence"], votes, ""))
     return dict(values)
 
 
-def _frank(values: Values, said: Said) -> Rows:
-    _error_types(values["summary_sentences"], values["summary_sentences_annotations"], said)
-    return _rest(values, "summary_sentences", "summary_sentences_annotations")
-
-
-def _finesure(values: Values, said: Said) -> Rows:
-    given = {rater: one["factuality_types"] for rater, one in values["raw_annotations"].items()}
-    judged = [{r: [t] for r, t in zip(given, one, strict=True)} for one in zip(*given.values(), strict=True)]
-    _error_types(values["sentences"], judged, said)
-    return _rest(values, "raw_annotations")
-
-
-def _error_types(sentences: Iterable[str], judged: Iterable[Mapping[str, Any]], said: Said) -> None:
-    for sentence, raters in zip(sentences, judged, strict=True):
+def _frank(values: Values, said: Said) -> Row:
+    for sentence, raters in zip(
+        values["summary_sentences"], values["summary_sentences_annotations"], strict=True
+    ):
         votes = {rater: "yes" if types == ["NoE"] else "no" for rater, types in raters.items()}
         errors = dict.fromkeys(error for types in raters.values() for error in types if error != "NoE")
         said.claims.append((sentence, votes, ", ".join(errors)))
-
-
-def _tofueval(rows: list[Values], said: Said) -> Rows:
-    first = rows[0]
-    ordered = sorted(rows, key=lambda row: int(row["sent_idx"])) if "sent_idx" in first else rows
-    for row in ordered:
-        label = str(row.get("sent_label", "")).strip().lower()
-        if label not in _NOTHING:
-            reason = ": ".join(str(row[name]) for name in ("type", "exp") if row.get(name))
-            said.claims.append((row["summ_sent"], {RATER.format(1): label}, reason))
-    own = ("doc_id", "topic", "model_name", "sent_idx", "summ_sent", "sent_label", "type", "exp")
-    return _rest(first, *own) | {
-        "document_id": ": ".join(filter(None, (str(first["doc_id"]), str(first.get("topic") or "")))),
-        "group": first["doc_id"],
-        "system": first["model_name"],
-        "summary": " ".join(dict.fromkeys(row["summ_sent"] for row in ordered)),
-    }
-
-
-def _xsum_marks(values: Values, said: Said) -> Rows:
-    kind = str(values["hallucination_type"] or "").strip()
-    # The study's file escapes apostrophes.
-    summary, words = (str(values[name]).replace("\\'", "'") for name in ("summary", "hallucinated_span"))
-    given = (str(values.get(f"hallucinated_span_{side}")) for side in ("start", "end"))
-    start, end = (int(cell) if cell.isdecimal() else 0 for cell in given)
-    span = {"start": start, "end": end or len(words), "text": words, "label": f"{kind} hallucination"}
-    _mark(said, _person(values["worker_id"]), [span] if kind.lower() not in _NOTHING else [])
-    own = ("worker_id", *(name for name in values if name.startswith("hallucinat")))
-    return _rest(values, *own) | {"summary": summary}
-
-
-def _rose(values: Values, said: Said) -> Rows:
-    outputs: Any = opened(values["system_outputs"])
-    judged: Any = opened(values["annotations"])
-    units = values["reference_acus"]
-    given = [judged.get(name, {}).get("acu_labels") for name in outputs]
-    labels = [[None] * len(units) if one is None else one for one in given]
-    own = ("source", "reference", "reference_acus", "system_outputs", "annotations", "example_id", "id")
-    return _rest(values, *own) | {
-        "doc_id": values.get("example_id") or values.get("id") or document_hash([values["source"]]),
-        "source_text": values["source"],
-        "reference_text": values["reference"],
-        "systems": [
-            {"system": name, "summary_text": text, **_rest(judged.get(name, {}), "acu_labels")}
-            for name, text in outputs.items()
-        ],
-        "claims": [
-            {"claim_text": text, "verdicts": dict(zip(outputs, verdicts, strict=True))}
-            for text, *verdicts in zip(units, *labels, strict=True)
-        ],
-    }
-
-
-def _realsumm(values: Values, said: Said) -> Rows:
-    row = _rest(values, "ref_summ", "system_summaries") | {"reference": values["ref_summ"]}
-    return [
-        row | _rest(one, "system_summary") | {"system": name, "summary": untagged(one["system_summary"])}
-        for name, one in values["system_summaries"].items()
-    ]
+    return _rest(values, "summary_sentences", "summary_sentences_annotations")
 
 
 def _columns_of_rating(values: Values) -> list[str]:
@@ -340,7 +261,7 @@ def _are_rating_rows(values: Values) -> bool:
     return bool(what and how and (who or plain(str(values[what])) in CRITERIA))
 
 
-def _rating_rows(values: Values, said: Said) -> Rows:
+def _rating_rows(values: Values, said: Said) -> Row:
     what, how, who = _columns_of_rating(values)
     said.ratings.append((str(values[what]), _person(values[who]) if who else "", values[how]))
     return _rest(values, what, how, who)
@@ -365,17 +286,12 @@ def _are(name: str, *inner: str) -> Callable[[Values], bool]:
 
 TOOLS = (
     Tool("Label Studio", _has(data=dict, annotations=list), _label_studio),
-    Tool("Argilla", _has(fields=dict, responses=list | dict), _argilla),
+    Tool("Argilla 2", _has(fields=dict, responses=list | dict), _argilla),
     Tool("Prodigy", _has("_task_hash"), _prodigy),
     Tool("Mechanical Turk", _has("HITId", "WorkerId"), _mturk),
     Tool("doccano", _has("id", text=str, label=list), _doccano),
     Tool("annotated spans", _are("annotations", "spans"), _spans),
     Tool("QAGS", _are("summary_sentences", "responses"), _qags),
     Tool("FRANK", _has("summary_sentences", "summary_sentences_annotations"), _frank),
-    Tool("FineSurE", _has("sentences", raw_annotations=dict), _finesure),
-    Tool("TofuEval", _has("doc_id", "model_name", "summ_sent"), _tofueval, ("doc_id", "topic", "model_name")),
-    Tool("XSum hallucinations", _has("summary", "hallucination_type", "worker_id"), _xsum_marks),
-    Tool("RoSE", _has("source", "reference", "reference_acus", "system_outputs", "annotations"), _rose),
-    Tool("REALSumm", _has("ref_summ", "system_summaries"), _realsumm),
     Tool("a row for each rating", _are_rating_rows, _rating_rows),
 )

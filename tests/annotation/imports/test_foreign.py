@@ -105,7 +105,7 @@ REFUSED = [
     ("langfuse_items_json.csv", "line 2: holds JSON in every cell", "Save the table as JSONL."),
     ("promptfoo.csv", "the header names the column 'Status' twice", "Rename one of the two."),
     ("label_studio_min.csv", "Tables of Label Studio are not read", "Export the project as JSON"),
-    ("pandas_columns.json", "is a table of pandas by column", "to_json(path, orient='records')"),
+    ("pandas_columns.json", "objects that are no rows", "to_json(path, orient='records')"),
     ("book.xlsx", "book.xlsx is a zip or spreadsheet file", "save the sheet as CSV in UTF-8"),
     ("cnn_dailymail.csv", "there is no column `summary`", "say which column is `summary`"),
 ]

@@ -75,13 +75,13 @@ def test_small_faults_of_the_xml_are_mended(new: str) -> None:
         ('<!DOCTYPE pyramid [<!ENTITY % p SYSTEM "file:///etc/passwd"> %p;]><pyramid/>', "declares entities"),
         ("<pyramid><text></pyramid>", "is not XML that can be read: mismatched tag"),
         ("<pyramid>" * 100_000, "is not XML that can be read"),
-        ("<html/>", "begins with the element 'html'"),
-        ("<peerAnnotation/>", "holds no pyramid"),
-        ("<pyramid/>", "has no text in its pyramid"),
+        ("<html/>", "an element 'html' without 'pyramid'"),
+        ("<peerAnnotation/>", "an element 'peerAnnotation' without 'pyramid'"),
+        ("<pyramid/>", "an element 'pyramid' without 'text'"),
         ("<pyramid><text><line>x</line></text></pyramid>", "without content units"),
         ("<pyramid><text/><scu label='x'/></pyramid>", "without a uid"),
         (pyr().replace('<scu uid="2"', '<scu uid="1"'), "two scu with the uid '1'"),
-        (f"<peerAnnotation>{pyr().removeprefix(DTD % 'pyramid')}</peerAnnotation>", "without an annotation"),
+        (f"<peerAnnotation>{pyr().removeprefix(DTD % 'pyramid')}</peerAnnotation>", "without 'annotation'"),
     ],
 )
 def test_what_cannot_be_trusted_is_refused(content: str, reason: str) -> None:
