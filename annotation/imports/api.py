@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any
 
 from django.urls import reverse
@@ -93,11 +92,6 @@ class ImportDetail(ImportRow):  # type: ignore[misc,valid-type]
     def get_url(self, asked: Import) -> str:
         return reverse("api-import", args=[asked.project.slug, asked.public_id])
 
-    def to_representation(self, asked: Import) -> dict[str, Any]:
-        shown: dict[str, Any] = super().to_representation(asked)
-        refusal = refusal_of(asked)
-        return {**shown, "error": _worded(refusal).message} if refusal else shown
-
 
 class Imports(ApiView):
     tag = "imports"
@@ -134,7 +128,8 @@ class Imports(ApiView):
         asked = keep_upload(project=project, files=files, by=self.person)
         asked = import_kept(asked=asked, by=self.person, **wanted)
         if refusal := refusal_of(asked):
-            raise _worded(refusal)
+            refusal.message = " ".join((refusal.message, *way_out(refusal.problems, WORDS)))
+            raise refusal
         return Response(ImportDetail(asked).data, status=202 if is_open(asked) else 200)
 
 
@@ -166,9 +161,3 @@ class OneImport(ApiView):
         """Show an import."""
         project = self.enter(Verb.IMPORT)
         return Response(ImportDetail(only(imports_of(project, self.person), public_id, "import")).data)
-
-
-def _worded(refusal: ImportRefused) -> ImportRefused:
-    worded = copy(refusal)
-    worded.message = " ".join((refusal.message, *way_out(refusal.problems, WORDS)))
-    return worded

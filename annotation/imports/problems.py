@@ -15,7 +15,6 @@ KEPT = 10_000
 EXAMPLES = 3
 """Limits: findings that are shown and kept, and lines that are named for one cause."""
 
-_SENTENCE_END = re.compile(r"(?<=\.) (?=[A-Z])")
 _PARTICULARS = re.compile(r"""'[^']*'|"[^"]*"|“[^”]*”|[0-9][0-9,.]*""")
 """Parts in which sentences with one cause differ: quoted values and numbers."""
 
@@ -41,16 +40,6 @@ class Problem:
     pair: str = ""
     times: int = 1
     lines: tuple[int, ...] = ()
-
-    @property
-    def what(self) -> str:
-        """The first sentence of the reason."""
-        return _SENTENCE_END.split(self.reason, maxsplit=1)[0]
-
-    @property
-    def advice(self) -> str:
-        """The rest of the reason."""
-        return self.reason[len(self.what) :].lstrip()
 
     @property
     def place(self) -> str:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
-from typing import Any
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid
 from annotation.core.text_faults import printable
-from annotation.imports.containers import Table
-from annotation.imports.guess import guess, look_at_files
-from annotation.imports.layout import ENCODINGS, FIELDS, FLAT_FIELDS, Layout, layout_of, pick
+from annotation.imports.containers import Format, Table
+from annotation.imports.guess import Guess, guess, look_at_files
+from annotation.imports.layout import FIELDS, FLAT_FIELDS, Layout, layout_of, pick
 from annotation.imports.problems import ImportRefused, way_out
 from annotation.imports.row import MAX_NAME_CHARACTERS
 from annotation.imports.services import ImportReport
@@ -40,7 +38,7 @@ from annotation.imports.work import (
 )
 from annotation.imports.work import cancel_import as cancel
 from annotation.judging.queries.runs import is_worker_alive
-from annotation.models import Import, Project
+from annotation.models import Import
 from annotation.web.htmx import Request, page_or_fragment
 from annotation.web.lists import list_page, listed
 from annotation.web.refusals import status_of
@@ -55,8 +53,10 @@ CELL_CHARACTERS = 100
 ROWS_SHOWN = 3
 
 Refused = Conflict | Invalid
-Form = dict[str, Any]
-"""The choices of the second step: `columns`, the field of each column, and further options."""
+Form = dict[str, str]
+"""The second step as it is sent: the field of each column, the system, the target length and `skip_invalid`."""
+COLUMN = "column:"
+"""The beginning of the names of the menus of columns."""
 
 
 @screen("GET")
@@ -67,19 +67,15 @@ def imports(request: Request, slug: str) -> HttpResponseBase:
 
 @screen("POST")
 def import_upload(request: Request, slug: str) -> HttpResponse:
-    room, uploads = enter(request, slug, Verb.IMPORT, here="import"), request.FILES.getlist("files")
+    room = enter(request, slug, Verb.IMPORT, here="import")
     try:
-        if not 0 < len(uploads) <= MOST_FILES:
-            told = f"Choose at most {MOST_FILES} files." if uploads else "Choose the files to import."
-            raise Invalid(told, field="files")
-        files = staged(uploads, most_bytes=MOST_BYTES)
+        files = staged(request.FILES.getlist("files"), most_bytes=MOST_BYTES)
         look_at_files(files)
         asked = keep_upload(project=room.project, files=files, by=request.user)
     except (Conflict, Invalid) as refusal:
         past = listed(request, room, IMPORTS, address=reverse("import", args=[slug]))
         context = {**past, **_LIMITS, **_outcome(None, refusal)}
-        pages = {"page": "imports/page.html", "fragment": "imports/_report.html"}
-        return page_or_fragment(request, context=context, status=status_of(refusal), **pages)
+        return render(request, "imports/page.html", context, status=status_of(refusal))
     return redirect(_address(asked))
 
 
@@ -92,14 +88,9 @@ def import_progress(request: Request, slug: str, import_id: str) -> HttpResponse
 @screen("POST")
 def import_begin(request: Request, slug: str, import_id: str) -> HttpResponse:
     room, asked = _asked(request, slug, import_id)
-    is_import, form = request.POST.get("act") == "import", {}
+    is_import, form = request.POST.get("act") == "import", request.POST.dict()
     try:
-        look = _look(asked, request.POST.get("encoding", "")) if is_kept(asked) else None
-        form = _sent(request, look)
-        if is_import and _lacks_reference(asked.project, look, form) and not form["no_reference"]:
-            told = "Choose the “Reference summary” column, or confirm that the file has none."
-            raise Invalid(told, field="no_reference")
-        chosen = {"layout": _layout(form, look), "skip_invalid": form["skip_invalid"]}
+        chosen = {"layout": _layout(form), "skip_invalid": "skip_invalid" in form}
         asked = import_kept(asked=asked, by=request.user, dry_run=not is_import, **chosen)
     except (Conflict, Invalid) as refusal:
         return _show(request, room, asked, form=form, refusal=refusal)
@@ -143,78 +134,53 @@ def _show(
     }
     if asked.requested_by == request.user and is_kept(asked):
         context.update(_second_step(asked, form))
-    fragment = "imports/_preview.html" if request.method == "POST" else "imports/_progress.html"
+    fragment = "imports/_report.html" if request.method == "POST" else "imports/_progress.html"
     pages = {"page": "imports/progress.html", "fragment": fragment}
     return page_or_fragment(request, context=context, status=status_of(refusal) if refusal else 200, **pages)
 
 
-def _look(asked: Import, encoding: str) -> Table | None:
+def _layout(form: Form) -> Layout:
+    columns = {key.removeprefix(COLUMN): name for key, name in form.items() if key.startswith(COLUMN)}
+    pairs = [f"{name}={column}" for column, name in columns.items() if name in FLAT_FIELDS]
+    layout = layout_of(pairs, system=form.get("system", ""), target=form.get("target", ""))
+    return replace(layout, is_whole=bool(columns))
+
+
+def _second_step(asked: Import, sent: Form | None) -> dict[str, object]:
     with files_of(asked) as files:
-        return look_at_files(files, encoding if encoding in ENCODINGS else "")
-
-
-def _sent(request: Request, look: Table | None) -> Form:
-    sent = request.POST
-    return {
-        "columns": {column: sent.get(f"column-{place}", "") for place, column in enumerate(_columns(look))},
-        **{name: sent.get(name, "") for name in ("system", "target", "encoding")},
-        **{name: name in sent for name in ("skip_invalid", "no_reference")},
-    }
-
-
-def _kept(asked: Import, look: Table | None) -> Form:
-    chosen = choices_of(asked)
-    layout: Layout = chosen.get("layout") or (guess(look).layout if look else Layout())
-    return {
-        "columns": {column: name for name in FLAT_FIELDS for column in layout.of(name)},
-        # Name the system after the first file.
-        "system": layout.system or PurePath(asked.files[0]).stem[:MAX_NAME_CHARACTERS],
-        "target": str(layout.target or ""),
-        "encoding": layout.encoding,
-        "skip_invalid": chosen.get("skip_invalid", False),
-    }
-
-
-def _layout(form: Form, look: Table | None) -> Layout:
-    pairs = [f"{name}={column}" for column, name in form["columns"].items() if name in FLAT_FIELDS]
-    choices = {name: form[name] for name in ("system", "target", "encoding")}
-    return replace(layout_of(pairs, **choices), is_whole=_is_flat(look))
-
-
-def _is_flat(look: Table | None) -> bool:
-    return look is not None and not look.is_nested
-
-
-def _columns(look: Table | None) -> Sequence[str]:
-    return look.columns if look else ()
-
-
-def _second_step(asked: Import, form: Form | None) -> dict[str, object]:
-    look = _look(asked, form["encoding"] if form else "")
-    form, columns, is_flat = form or _kept(asked, look), _columns(look), _is_flat(look)
-    chosen = {*form["columns"].values()}
-    records = look.first[:ROWS_SHOWN] if look else ()
+        look = look_at_files(files) or Table(Format.DUC)
+    is_flat = bool(look.columns) and not look.is_nested
+    guessed = guess(look) if is_flat else Guess(Layout())
+    form = sent or _stored(asked, guessed.layout)
+    records = look.first[:ROWS_SHOWN]
+    columns = [(name, form.get(f"{COLUMN}{name}", "")) for name in look.columns]
+    read = {field for _, field in columns}
     return {
         "is_kept": True,
         "is_large": is_large(asked),
-        "look": look,
         "form": form,
-        "guess": guess(look) if look and is_flat else None,
+        "guess": guessed,
         "is_flat": is_flat,
-        "rows": [[_short(pick(record.values, column)) for column in columns] for record in records],
-        "columns": [(place, name, form["columns"].get(name, "")) for place, name in enumerate(columns)],
+        "rows": [[_short(pick(record.values, name)) for name in look.columns] for record in records],
+        "columns": columns,
         "fields": [(name, held["title"]) for name, held in FIELDS.items()],
-        "encodings": ENCODINGS,
-        "lacks_reference": _lacks_reference(asked.project, look, form),
         "lacking": [
-            FIELDS[name]["title"] for name in ("document", "summary") if is_flat and name not in chosen
+            FIELDS[name]["title"] for name in ("document", "summary") if is_flat and name not in read
         ],
     }
 
 
-def _lacks_reference(project: Project, look: Table | None, form: Form) -> bool:
-    is_compared = project.compares == Project.Compares.REFERENCE
-    return _is_flat(look) and is_compared and "reference" not in form["columns"].values()
+def _stored(asked: Import, guessed: Layout) -> Form:
+    """Return the form as it would send the stored choices, or else the guess."""
+    choices = choices_of(asked)
+    layout = choices.get("layout") or guessed
+    return {
+        **{f"{COLUMN}{column}": name for name in FLAT_FIELDS for column in layout.of(name)},
+        # Name the system after the first file.
+        "system": layout.system or PurePath(asked.files[0]).stem[:MAX_NAME_CHARACTERS],
+        "target": str(layout.target or ""),
+        "skip_invalid": "on" if choices.get("skip_invalid") else "",
+    }
 
 
 def _short(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -22,7 +22,7 @@ from annotation.core.permissions import Verb, require
 from annotation.core.refusals import Conflict, Invalid, NotFound, Refusal
 from annotation.core.shared.kept_files import at_hand, folders_in, forget, keep, size_of
 from annotation.exports.services import remove_file
-from annotation.imports.containers import NamedFile, parquet_bytes
+from annotation.imports.containers import NamedFile, is_parquet
 from annotation.imports.layout import Layout
 from annotation.imports.problems import ImportRefused, Problem
 from annotation.imports.read import Progress
@@ -43,15 +43,15 @@ MOST_FILES = 100
 """The limit of files in one request."""
 
 
-def staged(uploads: Iterable[Any], *, most_bytes: int) -> tuple[NamedFile, ...]:
+def staged(uploads: Sequence[Any], *, most_bytes: int) -> tuple[NamedFile, ...]:
     """Return uploads as files, which exist until the request ends.
 
-    Raises Invalid (field `files`) if they have more than `most_bytes` together.
+    Raises Invalid (field `files`) for too many files, and if they have more than `most_bytes` together.
     """
     files = tuple(NamedFile(one.name, Path(one.temporary_file_path())) for one in uploads)
-    if sum(file.path.stat().st_size for file in files) > most_bytes:
-        told = f"These files have more than {most_bytes // 1024**2} MB together. Import them in parts."
-        raise Invalid(told, field="files")
+    if len(files) > MOST_FILES or sum(file.path.stat().st_size for file in files) > most_bytes:
+        told = f"These are more than {MOST_FILES} files, or more than {most_bytes // 1024**2} MB together. Import"
+        raise Invalid(f"{told} them in parts.", field="files")
     return files
 
 
@@ -71,7 +71,7 @@ def keep_upload(*, project: Project, files: Sequence[NamedFile], by: User | None
 
 
 def import_kept(*, asked: Import, by: User | None, **choices: Any) -> Import:
-    """Check or import stored files; large files are left to a worker.
+    """Check or import stored files; large files and Parquet are left to a worker.
 
     `choices` are `layout`, `dry_run` and `skip_invalid` of `import_files`. The import has the report or the refusal.
     Raises Conflict (code `unkept`) if the files do not wait to be imported, or belong to another person, and NotFound
@@ -80,37 +80,33 @@ def import_kept(*, asked: Import, by: User | None, **choices: Any) -> Import:
     require(by, asked.project, Verb.IMPORT)
     with transaction.atomic():
         # Lock the row, so that the second of two simultaneous requests finds the job of the first.
-        if is_there := Import.objects.select_for_update().filter(pk=asked.pk).first() is not None:
-            asked.refresh_from_db()
-        if not is_there or not is_kept(asked) or asked.requested_by != by:
+        held = Import.objects.select_for_update().filter(pk=asked.pk).first()
+        if held is None or not is_kept(held) or held.requested_by != by:
             told = "These files are being imported, or no longer waiting for import."
             raise Conflict(f"{told} Reload the page, or upload them again.", code="unkept")
-        job = _begin(asked, **choices)
-        if is_large(asked):
-            facts = {"files": asked.files, "dry_run": asked.dry_run}
-            log(project=asked.project, actor=by, verb="request import", target=asked, data=facts)
-            return asked
+        job = _begin(held, **choices)
+        if is_large(held):
+            return held
         [claimed] = jobs.take(Job.objects.filter(pk=job.pk))
     jobs.carry_out(claimed, perform)
     try:
-        asked.refresh_from_db()
+        held.refresh_from_db()
     except Import.DoesNotExist as error:
         raise NotFound("There is no such project.") from error
-    return asked
+    return held
 
 
 def is_kept(asked: Import) -> bool:
     """Return True if the files of the import wait to be checked or imported."""
-    is_over = asked.report is not None and not asked.dry_run
-    is_cancelled = state_of(asked) == Job.State.CANCELLED
-    return not (is_over or is_cancelled or is_open(asked)) and None not in map(size_of, _names_of(asked))
+    return not is_open(asked) and None not in map(size_of, _names_of(asked))
 
 
 def is_large(asked: Import) -> bool:
-    """Return True if the files are left to a worker."""
+    """Return True if the files are left to a worker: large files, and Parquet, which unpacks to any size."""
     with files_of(asked) as files:
-        size = sum(max(file.path.stat().st_size, parquet_bytes(file.path)) for file in files)
-    return size > int(settings.IMPORT_BACKGROUND_BYTES)
+        size = sum(file.path.stat().st_size for file in files)
+        is_packed = any(is_parquet(file.path) for file in files)
+    return is_packed or size > int(settings.IMPORT_BACKGROUND_BYTES)
 
 
 def _begin(
@@ -200,25 +196,36 @@ def refusal_of(asked: Import) -> ImportRefused | None:
 
 def choices_of(asked: Import) -> dict[str, Any]:
     """Return the stored choices, as arguments of `import_files`."""
-    chosen: dict[str, Any] = dict(asked.choices)
-    if chosen.get("layout"):
-        chosen["layout"] = read(Layout, chosen["layout"])
-    return chosen
+    layout = asked.choices.get("layout")
+    return {**asked.choices, "layout": read(Layout, layout) if layout else None}
 
 
 def perform(claimed: jobs.Claimed, lease: jobs.Lease) -> None:
-    """Check or import the files in a worker.
+    """Check or import the files, and store the report, or the problems in the files, with the end of the job.
 
-    Problems in the files are stored in the row. Raises StoppedJob if the job was cancelled, and other refusals, such as
-    Conflict (code `busy`). After a refusal with another code, the files are deleted.
+    The files are deleted after an import, but not after a check. Raises StoppedJob if the job was cancelled, Conflict
+    (code `busy`), and other refusals, after which the files are deleted, too.
     """
     asked = claimed.job.import_row
+    progress = _JobProgress(claimed=claimed, lease=lease)
+    state, error = Job.State.DONE, ""
     try:
-        _bring_in(asked, claimed, lease)
+        with files_of(asked) as files:
+            choices = choices_of(asked) | {"files": files, "dry_run": asked.dry_run, "progress": progress}
+            asked.report = asdict(import_files(project=asked.project, by=asked.requested_by, **choices))
+    except ImportRefused as refused:
+        asked.refusal = {"message": refused.message, "word": refused.word, **refused.details}
+        state, error = Job.State.FAILED, refused.message
     except Refusal as refusal:
         if refusal.code != "busy":
             forget_files(asked)
         raise
+    with transaction.atomic():
+        if not jobs.finish(claimed, state=state, error=error, progress=progress.columns):
+            raise jobs.StoppedJob
+        asked.save(update_fields=["report", "refusal"])
+    if asked.report and not asked.dry_run:
+        forget_files(asked)
 
 
 def drop_stale_uploads() -> None:
@@ -232,28 +239,6 @@ def drop_stale_uploads() -> None:
         if kept_at < before and not open_jobs.exists():
             forget(f"{FOLDER}/{public_id}")
     Import.objects.filter(job=None, created_at__lt=before).delete()
-
-
-def _bring_in(asked: Import, claimed: jobs.Claimed, lease: jobs.Lease) -> None:
-    """Deletes the files after an import that omitted no row."""
-    progress = _JobProgress(claimed=claimed, lease=lease)
-    try:
-        with files_of(asked) as files:
-            choices = choices_of(asked) | {"files": files, "dry_run": asked.dry_run, "progress": progress}
-            report = import_files(project=asked.project, by=asked.requested_by, **choices)
-        asked.report, asked.refusal = asdict(report), None
-    except ImportRefused as refused:
-        asked.report = None
-        asked.refusal = {"message": refused.message, "word": refused.word, **refused.details}
-    error = asked.refusal["message"] if asked.refusal else ""
-    state = Job.State.FAILED if error else Job.State.DONE
-    with transaction.atomic():
-        if not jobs.finish(claimed, state=state, error=error, progress=progress.columns):
-            raise jobs.StoppedJob
-        asked.save(update_fields=["choices", "report", "refusal"])
-    asked.refresh_from_db(fields=["job"])
-    if asked.report and not asked.dry_run and not asked.report["rows_left_out"]:
-        forget_files(asked)
 
 
 @dataclass(kw_only=True)

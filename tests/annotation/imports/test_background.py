@@ -190,11 +190,11 @@ def test_what_a_killed_request_was_at_is_brought_in_by_a_worker(
     file = NamedFile("sets.jsonl", jsonl(tmp_path, *LINES))
     asked = background.keep_upload(project=world.project, files=[file], by=world.mona)
 
-    def killed(*_: object) -> None:
+    def killed(**_: object) -> None:
         raise SystemExit
 
     with monkeypatch.context() as patch:
-        patch.setattr(background, "_bring_in", killed)
+        patch.setattr(background, "import_files", killed)
         with pytest.raises(SystemExit):
             background.import_kept(asked=asked, by=world.mona)
     assert (state(), new_sets(world)) == ("working", 0)

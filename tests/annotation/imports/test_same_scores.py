@@ -162,7 +162,7 @@ def _by_page(path: Path, project: Project, client: Client) -> None:
     address = client.post(f"{page}upload/", {"files": [upload]})["Location"]
     form = _Form()
     form.feed(client.get(address).content.decode())
-    answer = client.post(f"{address}begin/", {**form.fields, "act": "import", "no_reference": "on"})
+    answer = client.post(f"{address}begin/", {**form.fields, "act": "import"})
     assert answer.status_code == 302, answer.content.decode()
 
 
