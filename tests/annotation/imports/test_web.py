@@ -10,6 +10,7 @@ from django.test import Client
 from annotation.imports import web as imports
 from annotation.imports import work as background
 from annotation.models import DocumentSet, Event, Import, Summary
+from annotation.privacy.project_rows import remove_in_steps
 from tests.annotation.conftest import HTMX
 from tests.annotation.imports.files import DOCUMENT, jsonl, nested, row
 
@@ -173,6 +174,21 @@ def test_a_second_click_does_not_import_again(
     assert again == [409]
     assert Event.objects.filter(verb="import").count() == 1
     assert "Imported" in mona.get(address).content.decode()
+
+
+def test_a_project_that_is_removed_during_its_import_is_not_found(
+    mona: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, import_files = sent(mona, table(*ODD)), background.import_files
+
+    def removed_first(**given: Any) -> Any:
+        remove_in_steps(given["project"])
+        return import_files(**given)
+
+    monkeypatch.setattr(background, "import_files", removed_first)
+    assert act(mona, address, act="import").status_code == 404
+    assert not Import.objects.exists()
+    assert not Summary.objects.filter(text="Trams stopped 2.").exists()
 
 
 def test_what_somebody_sent_is_nobody_else_s(
