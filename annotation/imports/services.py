@@ -132,7 +132,7 @@ def _write(
     progress = progress or Progress()
     problems, sets = reading.problems, reading.dataset.sets
     if problems.count and not (skip_invalid and (sets or reading.format is Format.PUSHED)):
-        way_out = "No row is valid." if skip_invalid else "Correct or remove them, or skip invalid rows."
+        way_out = "No row is valid." if skip_invalid else "Correct the file, or skip invalid rows."
         raise _refusal(name, reading, problems, way_out)
     progress.sets = len(sets)
     with transaction.atomic():

@@ -211,7 +211,7 @@ def test_bad_row_stops_everything(project: Project, tmp_path: Path) -> None:
         bring(project, tmp_path, row(), row(system="birch", summary=...), row(system="cedar", target_words=0))
     assert row_counts() == before
     assert refusal.value.message == (
-        "data.jsonl has 2 problems. Nothing was imported. Correct or remove them, or skip invalid rows."
+        "data.jsonl has 2 problems. Nothing was imported. Correct the file, or skip invalid rows."
     )
     assert [(problem.line, problem.column) for problem in refusal.value.problems] == [
         (2, "summary"),
