@@ -34,7 +34,7 @@ from annotation.imports.work import (
 from annotation.models import Import
 
 LONGEST = 300
-MOST_BYTES = 512 * 1024 * 1024
+MOST_MB = 512
 MOST_PAIRS = 50
 MOST_ROWS = 1000
 
@@ -124,7 +124,7 @@ class Imports(ApiView):
         named = {name: wanted.pop(name, "") for name in ("preset", "system", "encoding")}
         target = wanted.pop("target_length", "")
         wanted["layout"] = layout_of(wanted.pop("mapping", ()), target=target, **named)
-        files = staged(wanted.pop("files"), most_bytes=MOST_BYTES)
+        files = staged(wanted.pop("files"), most_mb=MOST_MB)
         asked = keep_upload(project=project, files=files, by=self.person)
         asked = import_kept(asked=asked, by=self.person, **wanted)
         if refusal := refusal_of(asked):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -135,6 +136,8 @@ def _write(
         way_out = "No row is valid." if skip_invalid else "Correct the file, or skip invalid rows."
         raise _refusal(name, reading, problems, way_out)
     progress.sets = len(sets)
+    # Let collections of garbage pass over the rows, which takes a tenth of the time otherwise.
+    gc.freeze()
     with transaction.atomic():
         held = Project.objects.select_for_update(of=("self",), no_key=True).filter(pk=project.pk).first()
         if held is None:
@@ -155,6 +158,7 @@ def _write(
             _log(store, reading, by)
         progress.hold()
         transaction.set_rollback(is_refused or dry_run)
+    gc.unfreeze()
     return store
 
 

@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from annotation.core.permissions import Verb
-from annotation.core.refusals import Conflict, Invalid
+from annotation.core.refusals import Conflict, Invalid, Refusal
 from annotation.core.text_faults import printable
 from annotation.imports.containers import Format, Table
 from annotation.imports.guess import Guess, guess, look_at_files
@@ -45,14 +45,13 @@ from annotation.web.refusals import status_of
 from annotation.web.rooms import Room, enter, found
 from annotation.web.screen import screen
 
-MOST_BYTES = 64 * 1024 * 1024
+MOST_MB = 64
 
-_LIMITS = {"most_mb": MOST_BYTES // 1024**2, "most_files": MOST_FILES}
+_LIMITS = {"most_mb": MOST_MB, "most_files": MOST_FILES}
 
 CELL_CHARACTERS = 100
 ROWS_SHOWN = 3
 
-Refused = Conflict | Invalid
 Form = dict[str, str]
 """The second step as it is sent: the field of each column, the system, the target length and `skip_invalid`."""
 COLUMN = "column:"
@@ -69,7 +68,7 @@ def imports(request: Request, slug: str) -> HttpResponseBase:
 def import_upload(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.IMPORT, here="import")
     try:
-        files = staged(request.FILES.getlist("files"), most_bytes=MOST_BYTES)
+        files = staged(request.FILES.getlist("files"), most_mb=MOST_MB)
         look_at_files(files)
         asked = keep_upload(project=room.project, files=files, by=request.user)
     except (Conflict, Invalid) as refusal:
@@ -121,7 +120,7 @@ def _follow(request: Request, asked: Import) -> HttpResponse:
 
 
 def _show(
-    request: Request, room: Room, asked: Import, *, form: Form | None = None, refusal: Refused | None = None
+    request: Request, room: Room, asked: Import, *, form: Form | None = None, refusal: Refusal | None = None
 ) -> HttpResponse:
     """`refusal` is why the posted form has no effect."""
     context = {
@@ -189,7 +188,7 @@ def _short(value: object) -> str:
     return printable(text if len(text) <= CELL_CHARACTERS else f"{text[:CELL_CHARACTERS]}…")
 
 
-def _outcome(report: ImportReport | None, refusal: Refused | None) -> dict[str, object]:
+def _outcome(report: ImportReport | None, refusal: Refusal | None) -> dict[str, object]:
     told = report or (refusal if isinstance(refusal, ImportRefused) else None)
     problems, word = (told.problems, told.word) if told else ((), "line")
     counts = report.counts if report else {}

@@ -43,15 +43,14 @@ MOST_FILES = 100
 """The limit of files in one request."""
 
 
-def staged(uploads: Sequence[Any], *, most_bytes: int) -> tuple[NamedFile, ...]:
+def staged(uploads: Sequence[Any], *, most_mb: int) -> tuple[NamedFile, ...]:
     """Return uploads as files, which exist until the request ends.
 
-    Raises Invalid (field `files`) for too many files, and if they have more than `most_bytes` together.
+    Raises Invalid (field `files`) for too many files, and if they are larger than `most_mb` MB together.
     """
     files = tuple(NamedFile(one.name, Path(one.temporary_file_path())) for one in uploads)
-    if len(files) > MOST_FILES or sum(file.path.stat().st_size for file in files) > most_bytes:
-        told = f"These are more than {MOST_FILES} files, or more than {most_bytes // 1024**2} MB together. Import"
-        raise Invalid(f"{told} them in parts.", field="files")
+    if len(files) > MOST_FILES or sum(file.path.stat().st_size for file in files) > most_mb * 1024**2:
+        raise Invalid(f"Send at most {MOST_FILES} files and {most_mb} MB at once.", field="files")
     return files
 
 

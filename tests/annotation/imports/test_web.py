@@ -223,10 +223,10 @@ def test_files_are_gone_when_they_are_imported_or_too_old(
 
 
 def test_too_much_at_once_is_refused(mona: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(imports, "MOST_BYTES", 1024**2)
+    monkeypatch.setattr(imports, "MOST_MB", 1)
     answer = send(mona, {"data.jsonl": jsonl(tmp_path, row()).read_bytes() + b" " * 1024**2})
     assert answer.status_code == 422
-    assert b"more than 1 MB together. Import them in parts" in answer.content
+    assert b"Send at most 100 files and 1 MB at once." in answer.content
 
 
 def test_no_file_is_refused(mona: Client) -> None:
