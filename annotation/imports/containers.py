@@ -43,8 +43,8 @@ _IS_OPEN = re.compile(rb"[{\[]$|[^}],$")
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _LISTS = ("rows", "data", "records", "examples", "items", "results", "samples")
 _NO_LIST = (
-    "holds several lists of rows, or objects that are no rows. Write a list of rows: a table of pandas by "
-    "to_json(path, orient='records'), rows by id by jq 'to_entries | map({id: .key} + .value)'."
+    "holds several lists of rows, or objects that are no rows. Write one list of rows, as pandas does by "
+    "to_json(path, orient='records')."
 )
 _SEVERAL = " Write several objects one per line (JSONL), as jq -c . does."
 
@@ -136,7 +136,7 @@ def open_table(path: Path, *, name: str, encoding: str = "") -> Table:
     table = Table(recognise(path, name=name))
     if not encoding and table.format is not Format.PARQUET and _is_of_one_byte(path):
         encoding = "windows-1252"
-        told = "The file is not UTF-8. It is read as Windows-1252. If letters are wrong, save it as UTF-8."
+        told = "The file is not UTF-8. It is read as Windows-1252; name another with `encoding`."
         table.warnings.remark(told)
     encoding = "utf-8-sig" if encoding in {"", "utf-8"} else encoding
     if table.format in {Format.CSV, Format.PARQUET}:
@@ -244,6 +244,8 @@ def _items(value: object) -> Iterable[object]:
         return _items(value["results"])
     given = (value.get(name) for name in _LISTS)
     lists = [rows for rows in given if isinstance(rows, list) and rows and isinstance(rows[0], dict)]
+    if value and all(isinstance(part, dict) and part and "0" not in part for part in value.values()):
+        return [{"id": key, **part} for key, part in value.items()]
     if len(lists) > 1 or (not lists and all(isinstance(part, dict | list) for part in value.values())):
         raise unreadable(_NO_LIST)
     return lists[0] if lists else [value]

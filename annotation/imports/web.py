@@ -16,7 +16,7 @@ from annotation.core.refusals import Conflict, Invalid, Refusal
 from annotation.core.text_faults import printable
 from annotation.imports.containers import Format, Table
 from annotation.imports.guess import Guess, guess, look_at_files
-from annotation.imports.layout import FIELDS, FLAT_FIELDS, Layout, layout_of, pick
+from annotation.imports.layout import ENCODINGS, FIELDS, FLAT_FIELDS, Layout, layout_of, pick
 from annotation.imports.problems import ImportRefused, way_out
 from annotation.imports.row import MAX_NAME_CHARACTERS
 from annotation.imports.services import ImportReport
@@ -53,7 +53,7 @@ CELL_CHARACTERS = 100
 ROWS_SHOWN = 3
 
 Form = dict[str, str]
-"""The second step as it is sent: the field of each column, the system, the target length and `skip_invalid`."""
+"""The second step as it is sent: the field of each column, and further options."""
 COLUMN = "column:"
 """The beginning of the names of the menus of columns."""
 
@@ -141,8 +141,8 @@ def _show(
 def _layout(form: Form) -> Layout:
     columns = {key.removeprefix(COLUMN): name for key, name in form.items() if key.startswith(COLUMN)}
     pairs = [f"{name}={column}" for column, name in columns.items() if name in FLAT_FIELDS]
-    layout = layout_of(pairs, system=form.get("system", ""), target=form.get("target", ""))
-    return replace(layout, is_whole=bool(columns))
+    choices = {name: form.get(name, "") for name in ("system", "target", "encoding")}
+    return replace(layout_of(pairs, **choices), is_whole=bool(columns))
 
 
 def _second_step(asked: Import, sent: Form | None) -> dict[str, object]:
@@ -163,6 +163,7 @@ def _second_step(asked: Import, sent: Form | None) -> dict[str, object]:
         "rows": [[_short(pick(record.values, name)) for name in look.columns] for record in records],
         "columns": columns,
         "fields": [(name, held["title"]) for name, held in FIELDS.items()],
+        "encodings": ENCODINGS,
         "lacking": [
             FIELDS[name]["title"] for name in ("document", "summary") if is_flat and name not in read
         ],
@@ -178,6 +179,7 @@ def _stored(asked: Import, guessed: Layout) -> Form:
         # Name the system after the first file.
         "system": layout.system or PurePath(asked.files[0]).stem[:MAX_NAME_CHARACTERS],
         "target": str(layout.target or ""),
+        "encoding": layout.encoding,
         "skip_invalid": "on" if choices.get("skip_invalid") else "",
     }
 

@@ -1,10 +1,10 @@
-"""Convert records of annotation tools to rows with people's answers."""
+"""Convert records of annotation tools and published studies to rows with people's answers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain, product
+from itertools import chain, groupby, product
 from typing import Any, NamedTuple
 
 from annotation.core.text_faults import text_fault
@@ -19,7 +19,7 @@ from annotation.imports.layout import (
     plain,
 )
 from annotation.imports.problems import unreadable
-from annotation.imports.row import RATER, RATER_NAMES, Mark, listed, load_json, opened
+from annotation.imports.row import RATER, RATER_NAMES, Mark, listed, load_json, opened, untagged
 
 Values = Mapping[str, Any]
 Row = dict[str, Any] | None
@@ -28,9 +28,10 @@ Row = dict[str, Any] | None
 _CHOSEN = {"true": True, "on": True, "false": False}
 _CRITERION, _VALUE = ("criterion", "dimension", "aspect"), ("score", "rating", "value")
 _PERSON = {"email", "username", "id", *RATER_NAMES}
+_NOTHING = {"", "null", "none", "na", "n/a", "nan"}
 KEPT = {"annotations", "predictions"}
 """Fields of Label Studio that do not count as unread."""
-ASKS_MARKS = {"annotated spans"}
+ASKS_MARKS = {"XSum hallucinations", "annotated spans"}
 """Titles of tools whose raters are always asked for marks; a rater without a mark found no error."""
 NO_VOTE = "Its rater gives no vote on this summary."
 
@@ -38,12 +39,14 @@ NO_VOTE = "Its rater gives no vote on this summary."
 class Tool(NamedTuple):
     """The layout of a tool: its title, a function that tests a record, and a function that makes a row of it.
 
-    The second function adds people's answers to its second argument.
+    The second function adds people's answers to its second argument. If several records make one row, `key` names the
+    columns that are equal in them, and the function receives their list.
     """
 
     title: str
     shows: Callable[[Values], object]
-    row: Callable[[Any, Said], Row]
+    row: Callable[[Any, Said], Row | list[Row]]
+    key: tuple[str, ...] = ()
 
 
 def laid_flat(table: Table) -> tuple[str, Iterator[Record]]:
@@ -73,18 +76,17 @@ def _unwrapped(record: Record) -> Record:
 
 def _flat(tool: Tool, records: Iterator[Record], table: Table) -> Iterator[Record]:
     left_out = 0
-    for record in records:
-        said = Said()
+    for _, some in groupby(records, lambda one: tuple(map(one.values.get, tool.key)) or one.line):
+        record, *others = some
+        values, said = record.values, Said()
         try:
-            row = tool.row(record.values, said)
+            row = tool.row([values, *(one.values for one in others)] if tool.key else values, said)
         except (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError):
             told = f"is not laid out as {tool.title} writes it. Remove or correct it; where a cell holds a list, save"
             table.problems.add(record.line, "", f"{told} the table as JSON.")
             continue
-        if row is None:
-            left_out += 1
-        else:
-            yield Record(record.line, row, said)
+        left_out += row is None
+        yield from (Record(record.line, one, said) for one in listed(row))
     if left_out:
         table.warnings.remark(f"Records left out: {left_out:,}. They are marked as rejected or ignored.")
 
@@ -241,13 +243,59 @@ def _qags(values: Values, said: Said) -> Row:
 
 
 def _frank(values: Values, said: Said) -> Row:
-    for sentence, raters in zip(
-        values["summary_sentences"], values["summary_sentences_annotations"], strict=True
-    ):
+    _error_types(values["summary_sentences"], values["summary_sentences_annotations"], said)
+    return _rest(values, "summary_sentences", "summary_sentences_annotations")
+
+
+def _finesure(values: Values, said: Said) -> Row:
+    given = {rater: one["factuality_types"] for rater, one in values["raw_annotations"].items()}
+    judged = [{r: [t] for r, t in zip(given, one, strict=True)} for one in zip(*given.values(), strict=True)]
+    _error_types(values["sentences"], judged, said)
+    return _rest(values, "raw_annotations")
+
+
+def _error_types(sentences: Iterable[str], judged: Iterable[Mapping[str, Any]], said: Said) -> None:
+    for sentence, raters in zip(sentences, judged, strict=True):
         votes = {rater: "yes" if types == ["NoE"] else "no" for rater, types in raters.items()}
         errors = dict.fromkeys(error for types in raters.values() for error in types if error != "NoE")
         said.claims.append((sentence, votes, ", ".join(errors)))
-    return _rest(values, "summary_sentences", "summary_sentences_annotations")
+
+
+def _tofueval(rows: list[Values], said: Said) -> Row:
+    first = rows[0]
+    ordered = sorted(rows, key=lambda row: int(row["sent_idx"])) if "sent_idx" in first else rows
+    for row in ordered:
+        label = str(row.get("sent_label", "")).strip().lower()
+        if label not in _NOTHING:
+            reason = ": ".join(str(row[name]) for name in ("type", "exp") if row.get(name))
+            said.claims.append((row["summ_sent"], {RATER.format(1): label}, reason))
+    own = ("doc_id", "topic", "model_name", "sent_idx", "summ_sent", "sent_label", "type", "exp")
+    return _rest(first, *own) | {
+        "document_id": ": ".join(filter(None, (str(first["doc_id"]), str(first.get("topic") or "")))),
+        "group": first["doc_id"],
+        "system": first["model_name"],
+        "summary": " ".join(dict.fromkeys(row["summ_sent"] for row in ordered)),
+    }
+
+
+def _xsum_marks(values: Values, said: Said) -> Row:
+    kind = str(values["hallucination_type"] or "").strip()
+    # The study's file escapes apostrophes.
+    summary, words = (str(values[name]).replace("\\'", "'") for name in ("summary", "hallucinated_span"))
+    given = (str(values.get(f"hallucinated_span_{side}")) for side in ("start", "end"))
+    start, end = (int(cell) if cell.isdecimal() else 0 for cell in given)
+    span = {"start": start, "end": end or len(words), "text": words, "label": f"{kind} hallucination"}
+    _mark(said, _person(values["worker_id"]), [span] if kind.lower() not in _NOTHING else [])
+    own = ("worker_id", *(name for name in values if name.startswith("hallucinat")))
+    return _rest(values, *own) | {"summary": summary}
+
+
+def _realsumm(values: Values, said: Said) -> list[Row]:
+    row = _rest(values, "ref_summ", "system_summaries") | {"reference": values["ref_summ"]}
+    return [
+        row | _rest(one, "system_summary") | {"system": name, "summary": untagged(one["system_summary"])}
+        for name, one in values["system_summaries"].items()
+    ]
 
 
 def _columns_of_rating(values: Values) -> list[str]:
@@ -293,5 +341,9 @@ TOOLS = (
     Tool("annotated spans", _are("annotations", "spans"), _spans),
     Tool("QAGS", _are("summary_sentences", "responses"), _qags),
     Tool("FRANK", _has("summary_sentences", "summary_sentences_annotations"), _frank),
+    Tool("FineSurE", _has("sentences", raw_annotations=dict), _finesure),
+    Tool("TofuEval", _has("doc_id", "model_name", "summ_sent"), _tofueval, ("doc_id", "topic", "model_name")),
+    Tool("XSum hallucinations", _has("summary", "hallucination_type", "worker_id"), _xsum_marks),
+    Tool("REALSumm", _has("ref_summ", "system_summaries"), _realsumm),
     Tool("a row for each rating", _are_rating_rows, _rating_rows),
 )

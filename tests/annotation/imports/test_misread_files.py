@@ -129,7 +129,6 @@ def test_rows_of_rules_are_skipped(tmp_path: Path) -> None:
             json.dumps({"columns": ["id"], "index": [0], "data": [["d1"]]}, indent=1),
             "to_json(path, orient='records')",
         ),
-        (json.dumps({"d1": {"article": LONG, "output": LATE}}), "jq 'to_entries | map({id: .key} + .value)'"),
         (json.dumps({"id": "d1", "article": LONG, "outputs": [LATE, EARLY]}), ""),
     ],
 )

@@ -111,6 +111,29 @@ FRANK = {
         {"annotator_0": ["NoE"], "annotator_1": ["NoE"], "annotator_2": ["NoE"]},
     ],
 }
+REALSUMM = {
+    "0": {
+        "doc_id": "cnn-0",
+        "ref_summ": "<t> The mill shuts. </t>",
+        "system_summaries": {"bart": {"system_summary": SUMMARY, "scores": {"litepyramid_recall": 0.5}}},
+    },
+    "1": {
+        "doc_id": "cnn-1",
+        "ref_summ": "A ferry sank.",
+        "system_summaries": {"bart": {"system_summary": "It sank.", "scores": {"litepyramid_recall": 1.0}}},
+    },
+}
+TOFUEVAL = (
+    "doc_id,annotation_id,topic,model_name,sent_idx,summ_sent,sent_label,exp,type\n"
+    "d1,1,work,Model-A,1,The mill closes in June.,no,It closes in May.,extrinsic\n"
+    "d1,2,work,Model-A,2,Forty people lose work.,yes,,\n"
+    "d1,3,river,Model-A,1,The mill is by the river.,yes,,\n"
+)
+XSUM = (
+    "bbcid,system,summary,hallucination_type,hallucinated_span,hallucinated_span_start,hallucinated_span_end,worker_id\n"
+    f"1,BERTS2S,{SUMMARY},extrinsic,June,19,23,wid_0\n"
+    f"1,BERTS2S,{SUMMARY},NULL,NULL,NULL,NULL,wid_1\n"
+)
 XSUM_FACTS = f"bbcid,system,summary,is_factual,worker_id\n1,BERTS2S,{SUMMARY},no,wid_0\n1,BERTS2S,{SUMMARY},yes,wid_1\n"
 MTURK = (
     "HITId,WorkerId,AssignmentStatus,Input.document,Input.summary,Answer.quality,Answer.comment\n"
@@ -205,7 +228,22 @@ CASES = [
         ("no", "yes"),
         {"annotator_0": "no", "annotator_1": "yes", "annotator_2": "no"},
     ),
+    Case(
+        "finesure.jsonl",
+        {"doc_id": "a", "model": "m1", "transcript": MILL, "sentences": FRANK["summary_sentences"]}
+        | {
+            "raw_annotations": {
+                f"r{n}": {"factuality_types": ["EntE" if n else "NoE", "NoE"]} for n in (0, 1)
+            }
+        },
+        {},
+        ("unsure", "yes"),
+        {"r0": "yes", "r1": "no"},
+    ),
     Case("promptfoo.json", [{**PROMPTFOO, "namedScores": {"fluency": 1}}]),
+    Case("realsumm.json", REALSUMM),
+    Case("tofueval.csv", TOFUEVAL, {}, ("no", "yes"), {"rater 1": "no"}),
+    Case("xsum.csv", XSUM, {}, ("unsure", "yes"), {"wid_0": "no", "wid_1": "yes"}),
     Case("xsum_factuality.csv", XSUM_FACTS, {("is_factual", "wid_0"): 0, ("is_factual", "wid_1"): 1}),
     Case("mturk.csv", MTURK, {("quality", "w1"): 4}),
     Case(
@@ -244,6 +282,8 @@ CASES = [
 
 
 UNREAD = [
+    ("realsumm.json", REALSUMM, "`scores`"),
+    ("tofueval.csv", TOFUEVAL.replace("type\n", "remark\n"), "`annotation_id`, `remark`"),
     ("mturk.csv", MTURK.replace("Answer.comment", "Answer.comment,mine").replace(",ok", ",ok,x"), "`mine`"),
     ("promptfoo.json", [PROMPTFOO], "`gradingResult`"),
 ]
@@ -256,6 +296,11 @@ def test_fields_that_a_tool_s_layout_leaves_out_are_named(
     warnings = read(tmp_path, Case(name, content)).warnings.texts
     [unread] = [one for one in warnings if one.startswith("Not read: ")]
     assert named in unread
+
+
+def test_the_tags_around_sentences_of_realsumm_are_no_words(tmp_path: Path) -> None:
+    dataset = read(tmp_path, Case("realsumm.json", REALSUMM)).dataset
+    assert dataset.sets["cnn-0"].reference_for("", None) == "The mill shuts."
 
 
 def test_a_column_for_each_choice_of_mechanical_turk_is_one_rating(tmp_path: Path) -> None:
@@ -320,14 +365,6 @@ TABLES = [
     ("promptfoo.csv", PROMPTFOO_TABLE, "promptfoo eval --output results.json."),
     ("summeval.jsonl", {"text": MILL, "machine_summaries": [SUMMARY]}, "jq -c '. as $r"),
     ("rose.jsonl", {"source": MILL, "reference_acus": ["It shuts."]}, "jq -c '{doc_id: .example_id,"),
-    (
-        "realsumm.jsonl",
-        {"ref_summ": "It shuts.", "system_summaries": {}},
-        "Write one line per summary: jq -c",
-    ),
-    ("finesure.jsonl", {"transcript": MILL, "raw_annotations": {}}, "the raters' labels as `raw_votes`"),
-    ("tofueval.csv", "doc_id,model_name,summ_sent,sent_label\n", "the raters' labels as `raw_votes`"),
-    ("xsum.csv", "bbcid,summary,hallucination_type,worker_id\n", "the raters' labels as `raw_votes`"),
 ]
 
 
@@ -335,10 +372,26 @@ TABLES = [
 def test_tables_of_tools_are_refused_with_the_way_out(
     tmp_path: Path, name: str, content: Any, way_out: str
 ) -> None:
-    content = f"{content}{MILL},{SUMMARY},4,ann\n" if str(content).endswith("\n") else content
+    content = f"{content}{MILL},{SUMMARY},4,ann\n" if name == "argilla.csv" else content
     with pytest.raises(ImportRefused) as refused:
         read(tmp_path, Case(name, content))
     assert way_out in refused.value.message
+
+
+def test_a_number_may_name_a_document_of_tofueval(tmp_path: Path) -> None:
+    names = ("doc_id", "topic", "model_name", "summ_sent", "sent_label")
+    record = dict(zip(names, (7, None, "m1", SUMMARY, "yes"), strict=True))
+    [(name, one)] = read(tmp_path, Case("a.json", [record])).dataset.sets.items()
+    assert (name, one.group) == ("7", "7")
+
+
+def test_sentences_of_several_rows_are_one_summary(tmp_path: Path) -> None:
+    sets = read(tmp_path, next(case for case in CASES if case.name == "tofueval.csv")).dataset.sets
+    texts = {name: one.summaries["Model-A", None].summary for name, one in sets.items()}
+    assert texts == {"d1: work": SUMMARY, "d1: river": "The mill is by the river."}
+    assert sets["d1: work"].summaries["Model-A", None].claims[0].reasons == {
+        "Model-A": "extrinsic: It closes in May."
+    }
 
 
 @pytest.mark.parametrize(
@@ -403,6 +456,22 @@ def test_a_summary_all_of_whose_raters_are_left_out_has_no_claims(tmp_path: Path
     reading = read_dataset(jsonl(tmp_path, PRODIGY, lost))
     [one] = reading.dataset.sets.values()
     assert [len(summary.claims) for summary in one.summaries.values()] == [2, 0]
+
+
+def test_workers_who_mark_nothing_in_the_whole_file_of_xsum_say_yes(tmp_path: Path) -> None:
+    rows = XSUM.replace("extrinsic,June,19,23", "NULL,NULL,NULL,NULL")
+    both = [("wid_0", "yes"), ("wid_1", "yes")]
+    assert votes_in(read(tmp_path, Case("xsum.csv", rows))) == [both, both]
+
+
+def test_both_files_of_xsum_have_the_same_texts(project: Project, tmp_path: Path) -> None:
+    texts = SUMMARY.replace("June", "June's end")
+    marks = XSUM.replace(SUMMARY, texts.replace("'", "\\'")).replace("June,19,23", "June\\'s,,")
+    import_dataset(project=project, path=raw(tmp_path, marks, "a.csv"), by=None)
+    path = raw(tmp_path, XSUM_FACTS.replace(SUMMARY, texts), "b.csv")
+    report = import_dataset(project=project, path=path, by=None)
+    assert (report.counts["ratings"].created, report.counts["summaries"].unchanged) == (2, 1)
+    assert Verdict.objects.filter(reason__startswith="“June's”").count() == 1
 
 
 def test_spans_of_rejected_answers_are_counted(tmp_path: Path) -> None:
@@ -502,11 +571,7 @@ def test_raters_are_pseudonyms_in_exports(project: Project, tmp_path: Path) -> N
 
 
 def test_a_file_without_documents_has_no_alignment(project: Project, tmp_path: Path) -> None:
-    rows = [
-        {"document_id": name, "reference": text, "system": "bart", "summary": SUMMARY}
-        for name, text in (("cnn-0", "The mill shuts."), ("cnn-1", "A ferry sank."))
-    ]
-    report = bring(project, tmp_path, rows)
+    report = bring(project, tmp_path, REALSUMM)
     assert "documents" not in report.counts
     assert report.counts["comparisons"].created == 2
     assert set(Score.objects.values_list("alignment", flat=True)) == {None}
@@ -648,6 +713,7 @@ SPANS = {
 @pytest.mark.parametrize(
     ("content", "documents"),
     [
+        ({"d1": {"document": MILL, "summary": SUMMARY, "system": "m1"}}, (MILL,)),
         ([{"documents": [MILL, "Snow fell."], "summary": SUMMARY, "model": "m1"}], (MILL, "Snow fell.")),
         (
             [{"article_text.0": MILL, "article_text.1": "Snow fell.", "output": SUMMARY}],

@@ -75,7 +75,7 @@ ROWS = {
     ),
     "examples beside results": (
         '{"examples": [{"document_id": "d0"}],\n"results": [' + json.dumps(FERRY) + "]}",
-        "holds several lists of rows, or objects that are no rows. Write a list of rows:",
+        "holds several lists of rows, or objects that are no rows. Write one list of rows",
     ),
     "several objects over several lines": (
         "\n".join(json.dumps({"document_id": name, "document": ARTICLE}, indent=1) for name in ("d1", "d2")),

@@ -125,6 +125,13 @@ def test_a_choice_that_cannot_be_is_refused(mona: Client, fields: dict[str, str]
     assert not DocumentSet.objects.filter(external_id__startswith="doc-").exists()
 
 
+def test_a_file_is_read_in_the_chosen_encoding(mona: Client) -> None:
+    rows = "document_id,document,reference,system,summary\nd,Łódź rośnie.,Łódź rośnie.,m,Łódź maleje.\n"
+    address = sent(mona, {"a.csv": rows.encode("windows-1250")})
+    act(mona, address, act="import", encoding="windows-1250")
+    assert Summary.objects.filter(text="Łódź maleje.").exists()
+
+
 def test_a_nested_file_has_no_columns(mona: Client, tmp_path: Path) -> None:
     address = sent(mona, {"n.jsonl": jsonl(tmp_path, nested(doc_id="n1")).read_bytes()})
     page = mona.get(address).content.decode()
