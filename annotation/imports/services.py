@@ -138,27 +138,30 @@ def _write(
     progress.sets = len(sets)
     # Let collections of garbage pass over the rows, which takes a tenth of the time otherwise.
     gc.freeze()
-    with transaction.atomic():
-        held = Project.objects.select_for_update(of=("self",), no_key=True).filter(pk=project.pk).first()
-        if held is None:
-            raise Conflict("The project was removed during the import.", code="busy")
-        store = Store(held, name[:MOST_ORIGIN_CHARACTERS], needs_documents=reading.format is Format.PUSHED)
-        try:
+    try:
+        with transaction.atomic():
+            held = Project.objects.select_for_update(of=("self",), no_key=True).filter(pk=project.pk).first()
+            if held is None:
+                raise Conflict("The project was removed during the import.", code="busy")
+            store = Store(
+                held, name[:MOST_ORIGIN_CHARACTERS], needs_documents=reading.format is Format.PUSHED
+            )
             store.begin(reading.dataset)
             for some in batches(sets.items(), SETS_AT_ONCE):
                 store.write(some)
                 progress.sets_written += len(some)
                 progress.step()
-        except IntegrityError as error:
-            message = "The project changed during the import. Nothing was imported. Import again."
-            raise Conflict(message, code="busy") from error
-        is_refused = store.problems.count > 0
-        if not (is_refused or dry_run):
-            _rescore(store)
-            _log(store, reading, by)
-        progress.hold()
-        transaction.set_rollback(is_refused or dry_run)
-    gc.unfreeze()
+            is_refused = store.problems.count > 0
+            if not (is_refused or dry_run):
+                _rescore(store)
+                _log(store, reading, by)
+            progress.hold()
+            transaction.set_rollback(is_refused or dry_run)
+    except IntegrityError as error:
+        message = "The project changed during the import. Nothing was imported. Import again."
+        raise Conflict(message, code="busy") from error
+    finally:
+        gc.unfreeze()
     return store
 
 
