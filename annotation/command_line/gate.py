@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from annotation.core.refusals import Invalid
-from annotation.imports.layout import ENCODINGS, PRESETS, Layout, layout_of
+from annotation.imports.layout import ENCODINGS, Layout, layout_of
 from annotation.imports.problems import COMMAND_WORDS, ImportRefused, way_out
 from annotation.imports.read import FileReading, read_dataset
 from annotation.imports.row import SetData
@@ -65,7 +65,7 @@ def gate(arguments: list[str]) -> int:
         parser.error(f"--output {options.output} cannot be written: {fault}.")
     _check_judge(parser, options)
     try:
-        layout = layout_of(options.map, preset=options.preset, encoding=options.encoding)
+        layout = layout_of(options.map, encoding=options.encoding)
         store = None if options.judge == LEXICAL else FileCallStore(options.cache)
         judge = _judge(options, store)
     except (Invalid, JudgeSettings) as error:
@@ -162,12 +162,6 @@ def gate_parser() -> ArgumentParser:
         help="judge although another model answers than in the stored calls; without it such a change ends with 4",
     )
     parser.add_argument("--map", nargs="+", action="extend", default=[], metavar="field=column")
-    parser.add_argument(
-        "--preset",
-        default="",
-        choices=PRESETS,
-        help="the layout of the columns; by default the most likely",
-    )
     parser.add_argument(
         "--encoding", default="", choices=ENCODINGS, help="of a text file; UTF-8 or Windows-1252 by default"
     )

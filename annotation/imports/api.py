@@ -17,7 +17,7 @@ from annotation.api.lists import operation_of, shape_of
 from annotation.api.schema import operation
 from annotation.core.facts import plain
 from annotation.core.permissions import Verb
-from annotation.imports.layout import ENCODINGS, FIELDS, PRESETS, layout_of
+from annotation.imports.layout import ENCODINGS, FIELDS, layout_of
 from annotation.imports.problems import ImportRefused, Problem, way_out
 from annotation.imports.services import ImportReport, PushReport, push_rows
 from annotation.imports.work import (
@@ -51,11 +51,6 @@ class Uploaded(serializers.Serializer[Any]):
         max_length=MOST_PAIRS,
         help_text="Columns of other names, each as field=column, such as summary=output. Several columns of `summary` "
         "are one system each. A path such as outputs.summary leads into a value.",
-    )
-    preset = WordChoice(
-        choices=tuple(PRESETS),
-        required=False,
-        help_text="Layout of the columns; `auto` uses the most likely.",
     )
     system = serializers.CharField(
         required=False, max_length=LONGEST, help_text="The system, if no column names it; default “system 1”."
@@ -121,7 +116,7 @@ class Imports(ApiView):
         """
         project = self.enter(Verb.IMPORT)
         wanted = self.body(Uploaded)
-        named = {name: wanted.pop(name, "") for name in ("preset", "system", "encoding")}
+        named = {name: wanted.pop(name, "") for name in ("system", "encoding")}
         target = wanted.pop("target_length", "")
         wanted["layout"] = layout_of(wanted.pop("mapping", ()), target=target, **named)
         files = staged(wanted.pop("files"), most_mb=MOST_MB)

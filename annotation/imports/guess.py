@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from statistics import median
-from typing import Any
 
 from annotation.imports.containers import NamedFile, Table, open_table
 from annotation.imports.layout import (
     ASIDE,
-    AUTO,
     CRITERIA,
     FLAT_FIELDS,
     FLAT_REQUIRED,
@@ -51,38 +49,18 @@ class Guess:
     """A guessed layout of a file.
 
     - `title`: the title of the known layout or tool; it may be empty
-    - `notes`: choices that a person should check
-    - `objections`: reasons not to use the layout
+    - `doubts`: reasons to ask a person
     - `is_own`: True if the required fields have columns of the same names
     """
 
     layout: Layout
     title: str = ""
-    notes: tuple[str, ...] = ()
-    objections: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     is_own: bool = False
 
-    @property
-    def is_sure(self) -> bool:
-        """True if the layout can be used without asking a person."""
-        return not self.notes and not self.objections
 
-
-def look_at(file: NamedFile, encoding: str = "") -> Table:
-    """Open a file of rows, and read its first records. Raises ImportRefused for a file that cannot be read."""
-    table = open_table(file.path, name=file.name, encoding=encoding)
-    table.tool, records = laid_flat(table)
-    table.first = tuple(islice(records, ROWS_LOOKED_AT))
-    table.records = chain(table.first, records)
-    columns = dict.fromkeys(() if table.tool else table.columns)
-    for record in table.first:
-        columns.update(dict.fromkeys(text_paths(record.values)))
-    table.columns = tuple(islice(columns, MOST_COLUMNS))
-    return table
-
-
-def look_at_files(files: Sequence[NamedFile], encoding: str = "") -> Table | None:
-    """Open a file of rows; return None if one of the files is of DUC or TAC.
+def look_at(files: Sequence[NamedFile], encoding: str = "") -> Table | None:
+    """Open a file of rows, and read its first records; return None if one of the files is of DUC or TAC.
 
     Raises ImportRefused without files, for several files of rows, and for files that cannot be read.
     """
@@ -93,47 +71,30 @@ def look_at_files(files: Sequence[NamedFile], encoding: str = "") -> Table | Non
     if len(files) > 1:
         told = "holds no SEE HTML or DUCView file. Import CSV, JSON, JSONL and Parquet files one at a time."
         raise unreadable(told, file=f"{len(files):,} files")
-    return look_at(files[0], encoding)
+    table = open_table(files[0].path, name=files[0].name, encoding=encoding)
+    table.tool, records = laid_flat(table)
+    table.first = tuple(islice(records, ROWS_LOOKED_AT))
+    table.records = chain(table.first, records)
+    columns = dict.fromkeys(() if table.tool else table.columns)
+    for record in table.first:
+        columns.update(dict.fromkeys(text_paths(record.values)))
+    table.columns = tuple(islice(columns, MOST_COLUMNS))
+    return table
 
 
-def guess(table: Table, *, preset: str = AUTO, given: Mapping[str, tuple[str, ...]] | None = None) -> Guess:
+def guess(table: Table, given: Mapping[str, tuple[str, ...]] | None = None) -> Guess:
     """Guess the layout of a file. `given` has the columns of fields that are known already."""
-    mapping = {name: columns for name, columns in (given or {}).items() if name in FLAT_FIELDS}
-    guesser = _Guesser(table, table.columns, PRESETS[preset], mapping, table.is_judged)
-    if preset == AUTO and guesser.is_own:
-        return guesser.own()
-    # A table may name a path, such as `inputs.article`; then `inputs` may count as a column, too.
-    spelled = [root(column) for column in table.columns if plain(root(column)) in _OBJECTS]
-    guesser.columns = tuple(dict.fromkeys((*table.columns, *spelled)))
-    there = {plain(column) for column in guesser.columns}
-    if preset == AUTO:
-        shown = (one for one in PRESETS.values() if one["shown_by"] and {*one["shown_by"].split()} <= there)
-        guesser.preset = next(shown, guesser.preset)
-    return guesser.guess()
+    there = {plain(each) for column in table.columns for each in (column, root(column))}
+    shown = (one for one in PRESETS.values() if {*one["shown_by"].split()} <= there)
+    return _Guesser(table, next(shown, {}), {**(given or {})}).guess()
 
 
 @dataclass(slots=True)
 class _Guesser:
     table: Table
-    columns: Sequence[str]
     preset: Mapping[str, str]
     mapping: dict[str, tuple[str, ...]]
-    is_judged: bool
     notes: list[str] = field(default_factory=list)
-
-    @property
-    def is_own(self) -> bool:
-        # Some tools write the system prompt into a column `system`, which then names no systems.
-        return {*FLAT_REQUIRED} <= {*self.columns} and all(map(_is_name, self._values("system")))
-
-    def own(self) -> Guess:
-        own = {name: (name,) for name in FLAT_FIELDS if name in self.columns and name != "rating"}
-        self.mapping = own | self.mapping
-        if "references" in self.columns:
-            self.mapping.setdefault("reference", ("references",))
-        self._find_numbered("reference")
-        self._find_ratings()
-        return Guess(Layout(self.mapping, is_whole=True), is_own=True)
 
     def guess(self) -> Guess:
         self._find_numbered("reference")
@@ -142,21 +103,24 @@ class _Guesser:
         for name in _ORDER:
             if name not in self.mapping:
                 self._assign(name)
-        # Without a document or reference, any text could be the document.
-        is_compared = self.is_judged or bool({"document", "reference"} & self.mapping.keys())
+        is_judged = self.table.is_judged or "rating" in self.mapping
         texts = [each for each in self._texts() if not any(word in plain(each) for word in LIKE_REFERENCES)]
-        if is_compared and "summary" not in self.mapping and texts:
+        # Without a document or reference, any text could be the document; with a system, only one is the summary.
+        is_compared = is_judged or bool({"document", "reference"} & self.mapping.keys())
+        is_clear = len(texts) == 1 or (texts and "system" not in self.mapping)
+        if is_clear and is_compared and "summary" not in self.mapping:
             self.mapping["summary"] = tuple(texts)
-            listed = ", ".join(f"`{column}`" for column in texts)
-            self.notes.append(f"These columns of texts are read as summaries, each of one system: {listed}.")
-            if len(texts) > 1:
-                self.mapping.pop("system", None)
-        is_xsum = self.mapping.get("summary") == ("summary",) and self._is_alone()
-        if is_xsum and not (self.is_judged or self.preset["title"]):
-            told = "`summary` is read as the summary to evaluate. In XSum it is the reference: change it if it is here."
-            self.notes.append(told)
-        title, doubts = self.preset["title"] or self.table.tool, tuple(self._objections())
-        return Guess(Layout(self.mapping, is_whole=True), title, tuple(self.notes), doubts)
+            self.notes.append("The other columns of texts are taken as summaries, one system each.")
+        if len(self.mapping.get("summary", ())) > 1:
+            self.mapping.pop("system", None)
+        title = self.preset.get("title") or self.table.tool
+        if self.mapping.get("summary") == ("summary",) and self._is_alone() and not (is_judged or title):
+            self.notes.append("`summary` is taken as the summary to evaluate. In XSum it is the reference.")
+        layout = Layout(self.mapping, is_whole=True)
+        is_own = all(self.mapping.get(name) == (name,) for name in FLAT_REQUIRED)
+        # Nothing is doubtful about a column with the name of its field.
+        doubts = () if is_own else (*(self.notes if layout.pairs() else ()), *self._objections())
+        return Guess(layout, title, doubts, is_own)
 
     def _one(self, name: str) -> str:
         return next(iter(self.mapping.get(name, ())), "")
@@ -170,11 +134,10 @@ class _Guesser:
         return plain(self._one("summary")) == "summary" and not is_named
 
     def _find_ratings(self) -> None:
-        if {self.preset["title"], self.table.tool} & _OF_JUDGES or "rating" in self.mapping:
+        if {self.preset.get("title"), self.table.tool} & _OF_JUDGES or "rating" in self.mapping:
             return
         ratings = tuple(each for each in self._unused() if each == "rating" or self._holds_ratings(each))
         if ratings:
-            self.is_judged = True
             self.mapping["rating"] = ratings
             if "rater" not in self.mapping:
                 self._assign("rater")
@@ -191,14 +154,14 @@ class _Guesser:
         return not is_of_metric and all(number is not None and number.is_integer() for number in numbers)
 
     def _find_numbered(self, name: str) -> None:
-        named = [(indexed(column), column) for column in self.columns]
+        named = ((indexed(column), column) for column in self.table.columns)
         names = {*GENERAL[name]} - {"summary"}
         found = sorted(
             (int(parts[1]), column)
             for parts, column in named
             if parts and plain(parts[0]) in names and (name == "document" or self._is_text(column))
         )
-        if len(found) > 1 and name not in self.mapping:
+        if len(found) > 1 and name not in {*self.mapping, *self.table.columns}:
             self.mapping[name] = tuple(column for _, column in found)
 
     def _objections(self) -> Iterator[str]:
@@ -212,7 +175,7 @@ class _Guesser:
                 yield f"The texts in `{shown}` are shorter than those in `{column}`."
         read, free, unused = {*chain(*self.mapping.values())}, self._texts(), self._unused()
         known = {*GENERAL["summary"], *GENERAL["reference"]}
-        for column in filter(self._is_text, self.columns) if summaries else ():
+        for column in filter(self._is_text, self.table.columns) if summaries else ():
             is_hidden = last(column) == "summary" and column not in read
             is_other = plain(root(column)) in known and root(column) not in {*map(root, read)}
             is_like = self._is_alone() or any(word in plain(column) for word in (*LIKE_REFERENCES, "summar"))
@@ -227,27 +190,25 @@ class _Guesser:
     def _assign(self, name: str) -> None:
         fitting = (column for column in self._named(name) if self._fits(name, column))
         chosen = next(fitting, "")
-        if column := self._text_in(name, chosen) if chosen and name in _TEXTS else chosen:
+        if column := self._text_in(name, chosen) if name in _TEXTS and chosen not in ("", name) else chosen:
             self.mapping[name] = (column,)
 
-    def _tops(self) -> list[str]:
-        return [column for column in self.columns if not self._is_inside(column)]
+    def _tops(self) -> Iterable[str]:
+        return dict.fromkeys(root(each) if self._is_inside(each) else each for each in self.table.columns)
 
     def _unused(self) -> list[str]:
         used = {root(column) for columns in self.mapping.values() for column in columns}
         return [column for column in self._tops() if root(column) not in used]
 
     def _texts(self) -> list[str]:
-        asides = (*ASIDE, "rating", "score")
         named = ((plain(column).rstrip("0123456789"), column) for column in self._unused())
-        return [column for name, column in named if not name.endswith(asides) and self._is_text(column)]
+        return [column for name, column in named if not name.endswith(ASIDE) and self._is_text(column)]
 
     def _named(self, name: str) -> list[str]:
         there = [(plain(column), column) for column in self._tops()]
         # Only a system or a language may lie inside a column.
         if name in {"system", "language"}:
-            inside = [column for column in self.columns if self._is_inside(column)]
-            there += [(name_of(column), column) for name_of in (plain, last) for column in inside]
+            there += [(name_of(column), column) for name_of in (plain, last) for column in self.table.columns]
         names = self.preset[name].split() if name in self.preset else GENERAL[name]
         return [column for wanted in names for own, column in there if own == wanted]
 
@@ -255,16 +216,18 @@ class _Guesser:
         if any(column in columns for columns in self.mapping.values()):
             return False
         values = self._values(column)
-        if name in _TEXTS:
-            return not values or not all(map(_is_tag, map(str, values)))
+        if name == "system":
+            return all(map(_is_name, values))
+        if column == name:
+            return True
         if name == "document_id":
             return self._is_of_documents(column)
-        return name not in _FITTING or all(map(_FITTING[name], values))
+        if name == "language":
+            return all(isinstance(value, str) and LANGUAGE.fullmatch(value.strip()) for value in values)
+        return name not in _TEXTS or not values or not all(map(_is_tag, map(str, values)))
 
     def _is_inside(self, column: str) -> bool:
         is_header = any(column in record.values for record in self.table.first)
-        if is_header and column.endswith("[]"):
-            return False
         return column != root(column) and (not is_header or plain(root(column)) in _OBJECTS)
 
     def _is_of_documents(self, column: str) -> bool:
@@ -280,13 +243,12 @@ class _Guesser:
 
     def _text_in(self, name: str, column: str) -> str:
         """Return the column or a path into it; "" if several texts in it may be the field."""
-        value = next(iter(map(opened, self._values(column))), None)
-        if name != "reference" and isinstance(value, list) and f"{column}[]" in self.columns:
-            return f"{column}[]" if plain(column).endswith(PIECES) else column
-        inside = [path for path in self.columns if path != column and root(path) == root(column)]
-        is_list = isinstance(value, list) and bool(value) and isinstance(value[0], dict)
-        if not inside or not (value is None or isinstance(value, dict) or is_list):
+        inside = [path for path in self.table.columns if path != column and root(path) == column]
+        if not inside or isinstance(next(map(opened, self._values(column)), None), str):
             return column
+        if inside == [f"{column}[]"]:
+            return inside[0] if name != "reference" and plain(column).endswith(PIECES) else column
+        is_list = any("[]" in path for path in inside)
         if name == "summary" and is_list and any(last(path) in GENERAL["system"] for path in inside):
             return ""
         known = [[path for path in inside if last(path) == own] for own in (*GENERAL[name], *_TEXT_NAMES)]
@@ -304,16 +266,6 @@ class _Guesser:
 def _is_name(value: object) -> bool:
     is_prompt = isinstance(value, str) and len(value.split()) > 5 and value.rstrip()[-1:] in ".:!?}"
     return isinstance(value, str | int) and not is_prompt
-
-
-_FITTING: Mapping[str, Callable[[Any], object]] = {
-    "system": _is_name,
-    "target_words": lambda value: str(value).strip().isdigit(),
-    "rater": lambda value: isinstance(value, str | int),
-    "language": lambda value: isinstance(value, str) and LANGUAGE.fullmatch(value.strip()),
-    "metadata": lambda value: isinstance(opened(value), dict),
-}
-"""By field, whether a value fits it."""
 
 
 def _is_tag(value: str) -> bool:

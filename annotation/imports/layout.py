@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from annotation.core.refusals import Invalid
-from annotation.imports.row import MAX_NAME_CHARACTERS, MAX_TARGET, opened
+from annotation.imports.row import MAX_TARGET, opened
 
 DEEPEST = 4
 DEFAULT_SYSTEM = "system 1"
@@ -41,16 +41,14 @@ GENERAL = {name: tuple(held["names"].split()) for name, held in FIELDS.items()}
 """Names of the columns of each field, the surest first."""
 CRITERIA = frozenset(_DATA["criteria"]["names"].split())
 """Common names of criteria."""
-ASIDE = frozenset(_DATA["aside"]["names"].split())
-"""Names of columns with remarks."""
+ASIDE = tuple(_DATA["aside"]["names"].split())
+"""Ends of names of columns with remarks and figures."""
 WRAPPERS = frozenset(_DATA["wrappers"]["names"].split())
 """Columns in which tools nest the columns of a row."""
 PIECES = tuple(_DATA["pieces"]["names"].split())
 """Ends of names of columns whose list is a single text."""
 LIKE_REFERENCES = tuple(_DATA["like references"]["names"].split())
 """Parts of names of references."""
-AUTO = "auto"
-
 
 LABELS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _DATA["labels of marks"].items()}
 """Patterns of labels that name an `error`, and that name `none`."""
@@ -76,56 +74,39 @@ def indexed(name: str) -> tuple[str, str] | None:
 class Layout:
     """The columns of each field, such as `{"summary": ("output",)}`.
 
-    A field that is missing in the mapping uses the column with the field's own name. The exceptions have no column:
-    ratings, and all missing fields if the mapping `is_whole`. Several columns for `summary` are one system each;
-    several columns for `reference` are one reference each. `system` applies if no column names systems, and `target` to
-    rows without a target length. `preset` names a known layout; `encoding` is the encoding of a text file.
+    The columns of missing fields are guessed, unless the mapping `is_whole`. Several columns for `summary` are one
+    system each; several columns for `reference` are one reference each. `system` applies if no column names systems,
+    and `target` to rows without a target length. `encoding` is the encoding of a text file.
     """
 
     mapping: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     system: str = ""
     target: int | None = None
-    preset: str = ""
     encoding: str = ""
     is_whole: bool = False
-
-    @property
-    def is_of_rows(self) -> bool:
-        """True if the layout names columns, a system, a target length or a preset."""
-        return bool(self.mapping or self.system or self.target or self.preset)
-
-    def of(self, name: str) -> tuple[str, ...]:
-        """Return the columns of the field `name`."""
-        own = () if self.is_whole or name == "rating" else (name,)
-        return self.mapping.get(name, own)
 
     def pairs(self) -> list[str]:
         """Return the mapping as people type it, field=column.
 
         A field is omitted if its only column has the field's own name, except `rating`.
         """
-        pairs = [(name, column) for name, columns in self.mapping.items() for column in columns]
-        is_typed = {name for name, columns in self.mapping.items() if len(columns) > 1 or name == "rating"}
-        return [f"{name}={column}" for name, column in pairs if name != column or name in is_typed]
+        typed = {name: some for name, some in self.mapping.items() if some != (name,) or name == "rating"}
+        return [f"{name}={column}" for name, columns in typed.items() for column in columns]
 
 
-def layout_of(
-    pairs: Iterable[str] = (), *, preset: str = "", system: str = "", target: str = "", encoding: str = ""
-) -> Layout:
+def layout_of(pairs: Iterable[str] = (), *, system: str = "", target: str = "", encoding: str = "") -> Layout:
     """Parse pairs such as "summary=output" into a layout; the target is a number, "none" or empty.
 
     Raises Invalid for an unusable value.
     """
     mapping = _mapping(pairs)
-    for name, given, known in (("preset", preset, tuple(PRESETS)), ("encoding", encoding, ENCODINGS)):
-        if given and given not in known:
-            raise Invalid(f"There is no {name} {given!r}. There are {', '.join(known)}.", field=name)
-    if len(system.strip()) > MAX_NAME_CHARACTERS:
-        raise Invalid(f"The name of a system has at most {MAX_NAME_CHARACTERS} characters.", field="system")
+    if encoding and encoding not in ENCODINGS:
+        told = f"There is no encoding {encoding!r}. There are {', '.join(ENCODINGS)}."
+        raise Invalid(told, field="encoding")
     if len(mapping.get("summary", ())) > 1 and "system" in mapping:
         told = "Several columns hold summaries, each of one system, and system is given a column besides."
         raise Invalid(f"{told} Leave one of the two out.", field="mapping")
-    return Layout(mapping, system.strip(), _target(target.strip()), preset, encoding)
+    return Layout(mapping, system.strip(), _target(target.strip()), encoding)
 
 
 def _mapping(pairs: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -153,10 +134,8 @@ def _target(typed: str) -> int | None:
 
 def document_hash(documents: Iterable[str]) -> str:
     """Make an id from texts; equal texts have equal ids."""
-    whole = sha256()
-    for text in documents:
-        whole.update(f"{len(text)} {text}".encode("utf-8", "surrogatepass"))
-    return f"doc-{whole.hexdigest()[:12]}"
+    whole = "".join(f"{len(text)} {text}" for text in documents)
+    return f"doc-{sha256(whole.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
 _STEP = re.compile(r"[^.\[\]]+|\[(?:-?[0-9]{1,6})?\]")

@@ -5,22 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from pydantic import ValidationError
 
 from annotation.core.text_faults import printable
 from annotation.imports.containers import Format, NamedFile, Record, Table
-from annotation.imports.guess import Guess, guess, look_at_files
+from annotation.imports.guess import Guess, guess, look_at
 from annotation.imports.layout import (
-    AUTO,
     DEFAULT_SYSTEM,
-    FLAT_FIELDS,
     FLAT_OPTIONAL,
-    FLAT_REQUIRED,
     GENERAL,
     NESTED,
     PIECES,
@@ -41,6 +38,7 @@ from annotation.imports.row import (
     Summary,
     faults,
     judged_sentence,
+    opened,
 )
 from annotation.imports.tools.duc import read_duc_files
 from annotation.imports.tools.flatten import ASKS_MARKS, KEPT, NO_VOTE
@@ -50,10 +48,12 @@ Place = tuple[str | int, ...]
 ROWS_BETWEEN_STEPS = 500
 _NESTED = {own: name for held in NESTED.values() for own, name in held.items()}
 """The names of fields in nested lines."""
+_ONE_EACH = (
+    "Write one row per summary, with columns `document_id`, `document`, `reference`, `system` and `summary`."
+)
 _LAYOUTS = (
-    "If none does, write one row per summary, with columns `document_id`, `document`, `reference`, `system` and "
-    "`summary`, or the nested layout, with `doc_id`, `source_text`, `reference_text` and `systems`, a list of objects "
-    "with `system` and `summary_text`."
+    f"If no column holds it: {_ONE_EACH} Or write the nested layout, with `doc_id`, `source_text`, `reference_text` "
+    "and `systems`, a list of objects with `system` and `summary_text`."
 )
 
 
@@ -95,15 +95,16 @@ def read_files(
 ) -> FileReading:
     """Read one file of rows, or any number of SEE HTML and DUCView files.
 
-    Raises ImportRefused if the files cannot be read, and for a layout of rows with SEE HTML or DUCView files.
+    Raises ImportRefused if the files cannot be read, and for a layout of rows with other files.
     """
     layout = layout or Layout()
-    if table := look_at_files(files, layout.encoding):
-        reading = FileReading(table.format, problems=table.problems, warnings=table.warnings)
-        return _FileReader(files[0].name, layout, table, progress or Progress(), reading).read()
-    if layout.is_of_rows:
+    table = look_at(files, layout.encoding)
+    if (table is None or table.is_nested) and (layout.mapping or layout.system or layout.target):
         told = "names its own systems and target lengths; choices of columns apply to files of rows."
         raise unreadable(told, file=files[0].name)
+    if table:
+        reading = FileReading(table.format, problems=table.problems, warnings=table.warnings)
+        return _FileReader(files[0].name, layout, table, progress or Progress(), reading).read()
     reading = FileReading(Format.DUC)
     reading.dataset = read_duc_files(files, reading.problems, reading.warnings)
     return reading
@@ -118,9 +119,10 @@ def read_dataset(path: Path, **choices: Any) -> FileReading:
 class RowReader:
     """Turns records into typed rows, and reports problems with the names that the file uses.
 
-    `columns` has the columns of each field of flat rows; several columns of summaries are one system each. `given` has
-    values of fields without a column, and `target` is the target length of flat rows that have none. Pushed rows may
-    have a reference without a summary. `unread` collects the names of fields that are not read.
+    `columns` has the columns of each field of flat rows. `given` has values of fields without a column, and `target` is
+    the target length of flat rows that have none. Where a record has several summaries, there is a reader for each, and
+    `summaries` is their number. Pushed rows may have a reference without a summary. `unread` collects the names of
+    fields that are not read.
     """
 
     problems: Findings
@@ -128,34 +130,27 @@ class RowReader:
     columns: Mapping[str, tuple[str, ...]]
     given: Mapping[str, object] = field(default_factory=dict)
     target: int | None = None
+    summaries: int = 1
     is_pushed: bool = False
     is_nested: bool = False
     unread: dict[str, None] = field(default_factory=dict)
 
-    @property
-    def _is_wide(self) -> bool:
-        return len(self.columns.get("summary", ())) > 1
+    def row(self, record: Record) -> Row | None:
+        """Return the row of a record; None for a row with problems, and for a missing one of several summaries."""
+        before = self.problems.count
+        row = self._nested(record) if self.is_nested else self._flat(record)
+        if row is None or self.problems.count > before:
+            return None
+        for remark in filter(None, (summary.remark(row.document_id) for summary in row.systems)):
+            self.warnings.remark(remark, line=row.line)
+        return row
 
-    def rows(self, record: Record) -> Iterator[Row]:
-        """Yield the valid rows of a record: at most one, or one for each column of summaries."""
-        for column in self.columns.get("summary") or ("",):
-            before = self.problems.count
-            row = self._nested(record) if self.is_nested else self._flat(record, column)
-            if row is None or self.problems.count > before:
-                continue
-            for remark in filter(None, (summary.remark(row.document_id) for summary in row.systems)):
-                self.warnings.remark(remark, line=row.line)
-            yield row
-
-    def _flat(self, record: Record, column: str) -> Row | None:
-        found = ((name, self._value(record, name, column)) for name in self.columns if name != "rating")
+    def _flat(self, record: Record) -> Row | None:
+        found = ((name, self._value(record, name)) for name in self.columns if name != "rating")
         values = {**self.given, **{name: value for name, value in found if value is not None}}
         summary = {name: values.pop(name) for name in ("system", "summary") if name in values}
-        if self._is_wide:
-            summary["system"] = column
-            if "summary" not in summary:
-                self.warnings.remark(f"There is no summary by {summary['system']!r}.", line=record.line)
-                return None
+        if self.summaries > 1 and "summary" not in summary:
+            return None
         is_bare = self.is_pushed and not summary
         row = self._checked(record, {**values, "systems": [] if is_bare else [summary]})
         if row is None:
@@ -174,18 +169,17 @@ class RowReader:
             self._take_answers(record, one, row.rater)
         return row
 
-    def _value(self, record: Record, name: str, column: str) -> Any:
-        columns = (column,) if name == "summary" else self.columns[name]
+    def _value(self, record: Record, name: str) -> Any:
+        columns = self.columns[name]
         found: list[Any] = [pick(record.values, each) for each in columns]
         if len(columns) > 1:
             # Columns such as `article_text.0` are pieces of one text.
-            pieces = (root(each) for each in columns if root(each) != each and name == "document")
-            is_text = sum(plain(each).endswith(PIECES) for each in pieces) == len(columns)
+            pieces = (root(one) for one in columns if root(one) != one and name == "document")
+            is_text = sum(plain(one).endswith(PIECES) for one in pieces) == len(columns)
             value: Any = [each for each in found if name == "reference" or each not in (None, "")]
         else:
             [column], [value] = columns, found
-            is_object = isinstance(value, dict) or (isinstance(value, str) and value.lstrip()[:1] == "{")
-            if name == "metadata" and column != name and not is_object:
+            if name == "metadata" and column != name and not isinstance(opened(value), dict):
                 return {column: value} if value else None
             is_text = column.endswith("[]") or (name == "summary" and "[]" in column)
         if is_text and isinstance(value, list) and all(isinstance(each, str) for each in value):
@@ -196,10 +190,8 @@ class RowReader:
         columns = self.columns.get("rating", ())
         of_columns = (each for name in columns for each in ratings_in(name, pick(record.values, name), rater))
         summary.given, left = read_ratings((*record.said.ratings, *of_columns))
-        if summary.given and self._is_wide:
-            count = len(self.columns["summary"])
-            told = f"rates a row that holds {count} summaries. Write one row per summary, with columns"
-            told = f"{told} `system` and `summary`."
+        if summary.given and self.summaries > 1:
+            told = f"rates a row that holds {self.summaries} summaries. {_ONE_EACH}"
             raise unreadable(told, line=record.line, column=summary.given[0].criterion)
         summary.marks = list(self._marks(record, summary.summary))
         for sentence, votes, reason in record.said.claims:
@@ -273,11 +265,9 @@ class RowReader:
         if not reason and column in record.values:
             reason = "has no value."
         elif not reason:
-            own = column.rpartition(".")[2] if self.is_nested else place[-1]
-            pair = "" if self.is_nested else f"{own}=COLUMN"
+            pair = "" if self.is_nested else f"{place[-1]}=COLUMN"
             there = printable(", ".join(map(str, list(record.values)[:20])) or "none")
-            told = f"If it has another name, say which field is `{own}`."
-            reason = f"is missing. Fields that are there: {there}. {told}"
+            reason = f"is missing. Fields that are there: {there}."
         self.problems.add(record.line, column, reason, pair=pair)
 
 
@@ -293,13 +283,12 @@ def _nested_faults(row: Row) -> Iterator[tuple[Place, str]]:
     for number, summary in enumerate(row.systems):
         yield from _claim_faults(("systems", number, "claims"), summary.claims, {summary.system})
     for number, claim in enumerate(row.claims):
-        if claim.reference_id and claim.reference_id not in ids:
-            there = _listed(sorted(ids - {""})) or "no reference with an id"
-            told = f"is {printable(claim.reference_id)!r}, which is no reference of the line. It has {there}."
-            yield ("claims", number, "reference_id"), told
-    if len(ids) > 1 and not all(claim.reference_id for claim in row.claims):
-        told = "do not name their reference, and the line has several. Give each claim a `reference_id`: one of the"
-        yield ("claims",), f"{told} line's, or the position of the reference from 1."
+        if (claim.reference_id or len(ids) > 1) and claim.reference_id not in ids - {""}:
+            told = f"is {printable(claim.reference_id)!r}, which is no reference of the line. It has"
+            yield (
+                ("claims", number, "reference_id"),
+                f"{told} {_listed(sorted(ids - {''})) or 'none with an id'}.",
+            )
 
 
 def _claim_faults(path: Place, claims: Sequence[Claim], systems: set[str]) -> Iterator[tuple[Place, str]]:
@@ -328,15 +317,11 @@ class _FileReader:
     def read(self) -> FileReading:
         table, dataset, problems = self.table, self.reading.dataset, self.reading.problems
         problems.word = self.reading.warnings.word = table.format.place
-        is_nested = table.is_nested
-        reader = RowReader(problems, self.reading.warnings, {}, is_nested=is_nested)
-        if not is_nested:
-            reader = self._settle() if table.columns else reader
-        elif self.layout.is_of_rows:
-            raise unreadable(f"{self.name} is nested. Leave out columns, preset, system and target.")
-        else:
+        readers, is_nested = self._readers(), table.is_nested
+        if is_nested:
             self.reading.format = Format.NESTED_JSONL
-        read = {*chain(*reader.columns.values())}
+        unread = readers[0].unread
+        read = {column for reader in readers for columns in reader.columns.values() for column in columns}
         read |= {*map(root, read), *(KEPT if table.tool else ())}
         for record in table.records:
             self.progress.rows_read += 1
@@ -344,10 +329,10 @@ class _FileReader:
                 self.progress.step()
             if not is_nested:
                 # Ignore the index column of pandas, which has no name.
-                unread = (name for name in record.values if name and name not in read)
-                reader.unread.update((name, None) for name in unread)
-            for row in reader.rows(record):
-                for name, reason in dataset.add(row, is_nested=is_nested):
+                unread.update((name, None) for name in record.values if name and name not in read)
+            for reader in readers:
+                row = reader.row(record)
+                for name, reason in dataset.add(row, is_nested=is_nested) if row else ():
                     pair = "system=COLUMN" if not name and "system" in reader.given else ""
                     problems.add(record.line, reader.column((name,)), reason, pair=pair)
         if not dataset.sets and not problems.count:
@@ -355,117 +340,82 @@ class _FileReader:
         if is_nested:
             dataset.settle_claims()
         self._tell_contents(is_nested=is_nested)
-        if names := _quoted(reader.unread):
+        if names := _quoted(unread):
             self._remark(f"Not read: {_some(names, ', ', 20)}.")
         return self.reading
 
-    def _settle(self) -> RowReader:
+    def _readers(self) -> list[RowReader]:
         asked, table = self.layout, self.table
+        problems, warnings = self.reading.problems, self.reading.warnings
+        if table.is_nested or not table.columns:
+            return [RowReader(problems, warnings, {}, is_nested=table.is_nested)]
         for name, column in ((name, column) for name, some in asked.mapping.items() for column in some):
-            if not self._has(column):
-                told = f"the column {column!r} is given for {name}, and there is no such column. Columns that are"
-                raise unreadable(f"{told} there: {self._there()}.", column=column, pair=f"{name}=COLUMN")
-        found = guess(table, preset=asked.preset or AUTO, given=asked.mapping)
-        self._refuse_named_systems(found.layout.of("summary"))
-        are_texts_named = {"document", "summary"} <= asked.mapping.keys()
-        is_doubted = bool(found.objections) and not (asked.is_whole or are_texts_named)
-        if not asked.is_whole and not is_doubted and (asked.preset or found.is_sure):
-            self._take(found)
-        layout = self.layout
-        there = {name: tuple(filter(self._has, layout.of(name))) for name in FLAT_FIELDS}
-        is_judged = self.table.is_judged or bool(there["reference"] or there["rating"])
-        # If a column may be a field, propose the column and do not accept the file without it.
-        needed = {"summary"} if asked.is_whole else {"summary", *found.layout.mapping}
-        needed |= set() if is_judged else {"document"}
-        needed -= {"system"} if layout.system or len(there["summary"]) > 1 else set()
-        missing = [name for name in FLAT_REQUIRED if name in needed and not there[name]]
-        if missing or is_doubted:
-            self._refuse_doubt(missing, found)
-        used = {name: columns for name, columns in there.items() if columns}
+            if not {column, root(column)} & {*table.columns}:
+                told = f"the column {column!r} is given for {name}, and there is no such column."
+                raise unreadable(f"{told} {self._there()}", column=column, pair=f"{name}=COLUMN")
         if {"reference", "references"} <= {*table.columns} and "reference" not in asked.mapping:
             told = "there are both `reference` and `references`. Say which of the two is `reference`."
             raise unreadable(told, pair="reference=references")
-        self._tell_made(used)
-        given: dict[str, object] = {} if "document_id" in used else {"document_id": "made of the texts below"}
-        if "system" not in used:
-            given["system"] = layout.system or DEFAULT_SYSTEM
-        self.reading.lacks_target = layout.target is None and "target_words" not in used
+        found = Guess(asked) if asked.is_whole else guess(table, asked.mapping)
+        columns, given = dict(found.layout.mapping), dict[str, str]()
+        self._refuse_doubt(found)
+        if guessed := [pair for pair in found.layout.pairs() if pair not in asked.pairs()]:
+            title = f" as {found.title}" if found.title else ""
+            self._remark(printable(f"Columns are read{title}: {', '.join(guessed)}."))
+        if "document_id" not in columns:
+            given["document_id"] = "made of the texts below"
+            of = next(name for name in ("document", "reference", "summary") if name in columns)
+            self._remark(f"`document_id` is made from a hash of the {of}: equal texts are one set.")
+        summaries = columns["summary"]
+        if "system" not in columns and len(summaries) == 1:
+            given["system"] = asked.system or DEFAULT_SYSTEM
+            self._remark(f"No column names a system: every summary is by “{printable(given['system'])}”.")
+        self.reading.lacks_target = asked.target is None and "target_words" not in columns
         # An optional field may first appear in a later row.
         late = () if asked.is_whole else {*FLAT_OPTIONAL} - {*table.columns, "rating", "rater"}
-        columns = {name: (name,) for name in late} | used
-        return RowReader(self.reading.problems, self.reading.warnings, columns, given, layout.target)
+        columns = {name: (name,) for name in late} | columns
+        each = ((columns | {"summary": (one,)}, given | {"system": one}) for one in summaries)
+        each = each if len(summaries) > 1 else [(columns, given)]
+        return [RowReader(problems, warnings, *one, asked.target, len(summaries)) for one in each]
 
-    def _take(self, found: Guess) -> None:
-        mapping = found.layout.mapping
-        self.layout = replace(self.layout, mapping=mapping, is_whole=True)
-        if not found.is_own or "rating" in mapping:
-            read = [f"{name}={printable(each)}" for name in FLAT_FIELDS for each in mapping.get(name, ())]
-            title = f" as {found.title}" if found.title else ""
-            self._remark(f"Columns are read{title}: {', '.join(read)}.")
-        for note in found.notes:
-            self._remark(note)
-
-    def _refuse_doubt(self, missing: Sequence[str], found: Guess) -> NoReturn:
-        pairs, title, told = found.layout.pairs(), f" {found.title}:" if found.title else "", []
-        if missing:
-            told.append(f"there is no column {_listed(missing)}. Columns that are there: {self._there()}.")
-        if pairs:
-            told.append(f"They look like{title} {printable(' '.join(pairs))}.")
-        told += [*found.notes, *found.objections]
-        named = f"If one has another name, say which column is {' and '.join(_quoted(missing))}."
-        told.append(named if missing else "Say which column is which.")
-        if "summary" in missing and "summary" not in found.layout.mapping:
-            told.append(_LAYOUTS)
+    def _refuse_doubt(self, found: Guess) -> None:
+        table, mapping = self.table, found.layout.mapping
+        summaries = mapping.get("summary", ())
+        for column in table.columns if len(summaries) > 1 else ():
+            # A name such as `system_a`, `model 2` or `modelB`.
+            is_named = plain((indexed(column) or (column[:-1],))[0]) in GENERAL["system"]
+            if is_named and column not in summaries:
+                told = f"names a system, and a row holds {len(summaries)} summaries, each of one system. {_ONE_EACH}"
+                raise unreadable(told, column=column)
+        is_judged = table.is_judged or bool({"reference", "rating"} & mapping.keys())
+        missing = [name for name in ("summary", "document")[: 1 if is_judged else 2] if name not in mapping]
+        are_named = {"document", "summary"} & mapping.keys() <= self.layout.mapping.keys()
+        if not missing and (are_named or not found.doubts):
+            return
+        told = [f"there is no column {_listed(missing)}."] if missing else []
+        told += (self._there(), *found.doubts, "Say which column is which.")
+        told += [_LAYOUTS] if "summary" in missing else []
+        pairs = found.layout.pairs()
         for name in ("document", "summary"):
             unknown = ("COLUMN",) if name in missing else ()
-            pairs += [f"{name}={column}" for column in found.layout.mapping.get(name, unknown)]
-        raise unreadable(
-            " ".join(told),
-            line=1 if missing and self.table.format is Format.CSV else None,
-            column=missing[0] if missing else "",
-            pair="\n".join(dict.fromkeys(pairs)),
-        )
-
-    def _refuse_named_systems(self, summaries: Sequence[str]) -> None:
-        others = (column for column in self.table.columns if column not in summaries)
-        for column in others if len(summaries) > 1 else ():
-            # A name such as `system_a`, `model 2` or `modelB`.
-            if plain((indexed(column) or (column[:-1],))[0]) in GENERAL["system"]:
-                told = f"names a system, and a row holds {len(summaries)} summaries, each of one system. Write one row"
-                raise unreadable(f"{told} per summary, with columns `system` and `summary`.", column=column)
-
-    def _has(self, column: str) -> bool:
-        # Ignore the index column of pandas, which has no name.
-        return bool(column) and (column in self.table.columns or root(column) in self.table.columns)
+            pairs += [f"{name}={column}" for column in mapping.get(name, unknown)]
+        raise unreadable(" ".join(told), pair="\n".join(dict.fromkeys(pairs)))
 
     def _there(self) -> str:
-        return ", ".join(map(printable, self.table.columns))
-
-    def _tell_made(self, columns: Mapping[str, tuple[str, ...]]) -> None:
-        if "document_id" not in columns:
-            of = next((name for name in ("document", "reference") if name in columns), "summary")
-            self._remark(f"`document_id` is made from a hash of the {of}: equal texts are one set.")
-        if "system" not in columns and len(columns.get("summary", ())) < 2:
-            named = printable(self.layout.system or DEFAULT_SYSTEM)
-            self._remark(f"No column names a system: every summary is by “{named}”.")
-            told = f"No column names the system, so both are by “{named}”. Name the column, or remove one."
-            self.reading.dataset.key_advice = told
+        return f"Columns that are there: {', '.join(map(printable, self.table.columns))}."
 
     def _tell_contents(self, *, is_nested: bool) -> None:
         dataset, sets = self.reading.dataset, self.reading.dataset.sets
         if marked := dataset.take_marks(are_asked=self.table.tool in ASKS_MARKS):
             told = "They count as unsupported, the other units of annotated summaries as supported."
             self._remark(f"Units in which somebody marked an error: {marked:,}. {told}")
-        without = sum(not one.documents for one in sets.values())
+        there = "{:,} of {:,} document sets have no {} here. Without one in the project their {}."
+        if without := sum(not one.documents for one in sets.values()):
+            self._remark(there.format(without, len(sets), "document", "alignment is blank"))
         bare = sum(not one.references for one in sets.values())
-        there = "of {:,} document sets have no {} here. Without one in the project"
-        if without:
-            told = there.format(len(sets), "document")
-            self._remark(f"{without:,} {told} their alignment is blank.")
         if bare and without < len(sets) and not (is_nested and bare == len(sets)):
-            told = there.format(len(sets), "reference")
-            told = f"{bare:,} {told} their summaries are compared with documents."
-            self._remark(f"{told} If another column holds references, say which column is `reference`.")
+            result = "summaries are compared with documents"
+            self._remark(there.format(bare, len(sets), "reference", result))
         if repeated := [f"{line} repeats {earlier}" for line, earlier in dataset.repeated.items()]:
             told = "If these hold ratings, map `rating` and `rater`, or name columns `criterion`, `score` and `rater`."
             lines = f"{self.table.format.place} {_some(repeated, '; ')}."

@@ -252,7 +252,7 @@ def _read_pushed(rows: Sequence[Mapping[str, object]]) -> tuple[FileReading, dic
         before = problems.count
         for name in values.keys() - set(FLAT_FIELDS):
             problems.add(number, name, f"is no field of a row. Fields are {', '.join(FLAT_FIELDS)}.")
-        for row in reader.rows(Record(number, values)) if problems.count == before else ():
+        if problems.count == before and (row := reader.row(Record(number, values))):
             for name, reason in reading.dataset.add(row):
                 problems.add(number, name, reason)
             if problems.count == before:

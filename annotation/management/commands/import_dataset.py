@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.refusals import Invalid, Refusal
 from annotation.imports.containers import NamedFile
-from annotation.imports.layout import ENCODINGS, PRESETS, layout_of
+from annotation.imports.layout import ENCODINGS, layout_of
 from annotation.imports.problems import COMMAND_WORDS, ImportRefused, Problem, way_out
 from annotation.imports.read import Progress
 from annotation.imports.services import ImportReport, import_files, import_new_project
@@ -48,12 +48,6 @@ class Command(BaseCommand):
             help="read a field from a column of another name; several columns of summary are one system each; "
             "rating is a column of people's ratings",
         )
-        parser.add_argument(
-            "--preset",
-            default="",
-            choices=PRESETS,
-            help="layout of the columns; auto uses the most likely",
-        )
         parser.add_argument("--system", default="", help="the system, if no column names it")
         parser.add_argument(
             "--target-length",
@@ -76,7 +70,6 @@ class Command(BaseCommand):
                 options["map"],
                 system=options["system"],
                 target=options["target_length"],
-                preset=options["preset"],
                 encoding=options["encoding"],
             )
         except Invalid as refusal:

@@ -76,4 +76,4 @@ def test_choices_that_make_no_layout_are_refused_by_their_fields(world: World, c
     for choices in ({"target_length": "long"}, {"mapping": ["summary"]}):
         error = inline(client_of("mona"), {"a.csv": GOOD}, **choices).json()["error"]
         assert error["field"] in choices
-    assert inline(client_of("mona"), {"a.csv": GOOD}, preset="xsam").status_code == 400
+    assert inline(client_of("mona"), {"a.csv": GOOD}, encoding="utf-9").status_code == 400

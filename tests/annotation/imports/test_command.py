@@ -71,9 +71,9 @@ def test_columns_of_other_names_are_mapped(tmp_path: Path) -> None:
     assert "Warning: `document_id` is made from a hash of the document" in answer
 
 
-def test_a_preset_a_system_and_a_target_length_are_chosen(tmp_path: Path) -> None:
+def test_a_system_and_a_target_length_are_chosen(tmp_path: Path) -> None:
     path = LAYOUTS / "deepeval_test_cases.csv"
-    choices = ("--preset", "deepeval", "--system", "birch", "--target-length", "14")
+    choices = ("--system", "birch", "--target-length", "14")
     said("trams", path, "--create", *choices)
     summaries = Summary.objects.filter(is_summary=True)
     assert set(summaries.values_list("system__name", "target_words")) == {("birch", 14)}

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from annotation.imports.containers import NamedFile
-from annotation.imports.guess import guess, look_at
-from annotation.imports.layout import Layout, document_hash, layout_of
+from annotation.imports.guess import Guess, guess, look_at
+from annotation.imports.layout import document_hash, layout_of
 from annotation.imports.problems import ImportRefused
 from annotation.imports.read import FileReading, read_dataset
 from tests.annotation.imports.files import LAYOUTS, jsonl, raw, refusal_of
@@ -16,7 +16,13 @@ from tests.annotation.imports.files import LAYOUTS, jsonl, raw, refusal_of
 
 def read(name: str, *corrections: str, target: str = "") -> FileReading:
     assert len(corrections) <= 2
-    return read_dataset(LAYOUTS / name, layout=layout_of(corrections, preset="auto", target=target))
+    return read_dataset(LAYOUTS / name, layout=layout_of(corrections, target=target))
+
+
+def guessed(path: Path) -> Guess:
+    look = look_at([NamedFile(path.name, path)])
+    assert look
+    return guess(look)
 
 
 def test_a_file_without_documents_is_read_beside_references(tmp_path: Path) -> None:
@@ -25,14 +31,14 @@ def test_a_file_without_documents_is_read_beside_references(tmp_path: Path) -> N
     assert {one.documents for one in reading.dataset.sets.values()} == {()}
     assert any("document sets have no document here" in line for line in reading.warnings.texts)
     alone = jsonl(tmp_path, {"decoded": "It rained all day.", "model_id": "M1"})
-    assert "there is no column `document`" in refusal_of(alone, layout=Layout(preset="summeval"))
+    assert "there is no column `document`" in refusal_of(alone)
 
 
 def test_a_layout_without_doubt_is_read_unasked_and_told() -> None:
     reading = read_dataset(LAYOUTS / "cnn_dailymail_outputs.csv")
     assert len(reading.dataset.sets) == 3
     assert (
-        "Columns are read as CNN/DailyMail: document=article, system=model, summary=output, reference=highlights."
+        "Columns are read as CNN/DailyMail: document=article, summary=output, reference=highlights, system=model."
         in reading.warnings.texts
     )
 
@@ -57,10 +63,10 @@ def test_an_id_that_changes_within_a_document_does_not_name_it(tmp_path: Path) -
         {"id": number, "article": "A text.", "model": f"m{number}", "output": "Two."} for number in (1, 2)
     ]
     path = jsonl(tmp_path, *rows)
-    found = guess(look_at(NamedFile("a.jsonl", path)))
+    found = guessed(path)
     assert "document_id" not in found.layout.mapping
-    assert found.notes == ("`id` does not name the documents: the same text stands under several.",)
-    [one] = read_dataset(path, layout=layout_of(preset="auto")).dataset.sets.values()
+    assert found.doubts == ("`id` does not name the documents: the same text stands under several.",)
+    [one] = read_dataset(path, layout=found.layout).dataset.sets.values()
     assert len(one.summaries) == 2
 
 
@@ -82,9 +88,9 @@ def test_the_surest_of_several_columns_is_taken_and_the_others_told(tmp_path: Pa
         "article,highlights,output,response\nA text of some more words.,A.,One of three words.,Two of three words.\n",
         "a.csv",
     )
-    found = guess(look_at(NamedFile("a.csv", path)))
+    found = guessed(path)
     assert found.layout.mapping["summary"] == ("output",)
-    assert found.objections == ("`response` is not read, and it may hold the summaries or references.",)
+    assert found.doubts == ("`response` is not read, and it may hold the summaries or references.",)
 
 
 @pytest.mark.parametrize(
@@ -99,9 +105,9 @@ def test_the_surest_of_several_columns_is_taken_and_the_others_told(tmp_path: Pa
 def test_an_unread_text_named_like_a_reference_is_a_doubt(tmp_path: Path, header: str, named: str) -> None:
     columns = header.split(",")
     texts = ["alder" if column == "model" else f"The trams of {column} stopped." for column in columns]
-    found = guess(look_at(NamedFile("a.csv", raw(tmp_path, f"{header}\n{','.join(texts)}\n", "a.csv"))))
+    found = guessed(raw(tmp_path, f"{header}\n{','.join(texts)}\n", "a.csv"))
     told = f"`{named}` is not read, and it may hold the summaries or references."
-    assert (told in found.objections) == bool(named)
+    assert (told in found.doubts) == bool(named)
 
 
 @pytest.mark.parametrize(
@@ -109,16 +115,16 @@ def test_an_unread_text_named_like_a_reference_is_a_doubt(tmp_path: Path, header
 )
 def test_german_and_french_names_are_known(tmp_path: Path, header: str) -> None:
     text = f"{header}\nIt rained in the town all day.;It rained all day.;alder;It rained in town.\n"
-    found = guess(look_at(NamedFile("a.csv", raw(tmp_path, text, "a.csv"))))
+    found = guessed(raw(tmp_path, text, "a.csv"))
     fields = ("document", "reference", "system", "summary")
     assert found.layout.mapping == {name: (one,) for name, one in zip(fields, header.split(";"), strict=True)}
-    assert found.is_sure
+    assert not found.doubts
 
 
 def test_a_summary_beside_columns_of_systems_is_a_doubt(tmp_path: Path) -> None:
     texts = ["It rained in the town all day long.", *(f"It rained all day in {town}." for town in "abc")]
     path = raw(tmp_path, f"document,summary,lead,sprout\n{','.join(texts)}\n", "a.csv")
-    assert "`lead` is not read, and it may hold" in refusal_of(path, layout=layout_of(preset="auto"))
+    assert "`lead` is not read, and it may hold" in refusal_of(path)
     typed = layout_of(["document=document", "reference=summary", "summary=lead", "summary=sprout"])
     [one] = read_dataset(path, layout=typed).dataset.sets.values()
     assert (len(one.references), {system for system, _ in one.summaries}) == (1, {"lead", "sprout"})
@@ -133,13 +139,12 @@ def test_a_rated_summary_beside_texts_of_systems_is_a_doubt(tmp_path: Path) -> N
 def test_columns_named_like_references_are_no_systems(tmp_path: Path) -> None:
     texts = ["It rained in the town all day long.", *(f"It rained all day in {town}." for town in "abcd")]
     text = f"article,alder,reference_a,birch,referentie_b\n{','.join(texts)}\n"
-    found = guess(look_at(NamedFile("a.csv", raw(tmp_path, text, "a.csv"))))
+    found = guessed(raw(tmp_path, text, "a.csv"))
     assert found.layout.mapping["summary"] == ("alder", "birch")
-    assert found.objections == tuple(
+    assert found.doubts[1:] == tuple(
         f"`{name}` is not read, and it may hold the summaries or references."
         for name in ("reference_a", "referentie_b")
     )
-    assert not found.is_sure
 
 
 def test_a_system_without_a_summary_of_a_row_is_told_and_left_out(tmp_path: Path) -> None:
@@ -148,9 +153,11 @@ def test_a_system_without_a_summary_of_a_row_is_told_and_left_out(tmp_path: Path
         {"document": long * 3, "reference": long, "alder": long, "birch": long + " Yes."},
         {"document": long * 4, "reference": long, "alder": long, "birch": None},
     ]
-    reading = read_dataset(jsonl(tmp_path, *rows), layout=layout_of(preset="auto"))
+    path = jsonl(tmp_path, *rows)
+    reading = read_dataset(path, layout=guessed(path).layout)
     assert [len(one.summaries) for one in reading.dataset.sets.values()] == [2, 1]
-    assert "Line 2: There is no summary by 'birch'." in reading.warnings.texts
+    told = "Some systems lack summaries of some of the 2 document sets: birch (1)."
+    assert told in reading.warnings.texts
 
 
 def test_references_by_a_short_name_and_messages_are_read(tmp_path: Path) -> None:
@@ -186,7 +193,7 @@ def test_a_document_shorter_than_its_summary_is_doubted_until_both_are_named(tmp
 def test_a_text_column_named_like_a_rating_is_no_system(tmp_path: Path) -> None:
     texts = ["It rained in the town all day long.", *(f"It rained all day in {town}." for town in "abc")]
     content = f"document,reference,gpt,gpt_rating\n{','.join(texts)}\n"
-    found = guess(look_at(NamedFile("a.csv", raw(tmp_path, content, "a.csv"))))
+    found = guessed(raw(tmp_path, content, "a.csv"))
     assert found.layout.mapping["summary"] == ("gpt",)
 
 
@@ -201,7 +208,7 @@ def test_a_much_longer_text_among_the_systems_is_doubted(
         "birch": "All day it rained. " * times,
     }
     content = f"{header}\n{','.join(texts[name] for name in header.split(','))}\n"
-    found = guess(look_at(NamedFile("a.csv", raw(tmp_path, content, "a.csv"))))
-    assert {*found.layout.of("summary")} == {"alder", "birch"}
+    found = guessed(raw(tmp_path, content, "a.csv"))
+    assert {*found.layout.mapping["summary"]} == {"alder", "birch"}
     told = "The texts in `alder` are shorter than those in `birch`."
-    assert found.objections == ((told,) if is_doubted else ())
+    assert (told in found.doubts) == is_doubted

@@ -166,7 +166,9 @@ def test_a_dot_in_the_name_of_a_plain_column_belongs_to_the_system(tmp_path: Pat
 
 def test_columns_of_summaries_name_their_systems(tmp_path: Path) -> None:
     path = jsonl(tmp_path, BOTH)
-    assert "summary=summary_finch summary=summary_heron_2" in refusal_of(path)
+    with pytest.raises(ImportRefused) as refused:
+        read_dataset(path)
+    assert "summary=summary_finch\nsummary=summary_heron_2" in refused.value.problems[0].pair
     assert texts(path, *OF_BOTH.pairs()[:3]) == {"summary_finch": LATE, "summary_heron_2": EARLY}
 
 
@@ -313,13 +315,13 @@ def test_one_text_a_row_is_refused_with_the_layout_to_write(tmp_path: Path) -> N
     rows = f"doc,kind,by,text\nd1,source,,{DOCUMENT}\nd1,reference,eve,{REFERENCE}\nd1,summary,alder,{LATE}\n"
     told = refusal_of(path := raw(tmp_path, rows, "rows.csv"))
     for said in (told, refusal_of(path, layout=layout_of(["document=text"]))):
-        assert "write one row per summary, with columns `document_id`, `document`" in said
+        assert "Write one row per summary, with columns `document_id`, `document`" in said
 
 
 def test_other_nested_names_are_refused_with_the_layout_to_write(tmp_path: Path) -> None:
     article = {"id": "d1", "body": DOCUMENT, "candidates": [{"model": "alder", "text": LATE}]}
     for record in ({"study": "a", "articles": [article]}, article):
         told = refusal_of(jsonl(tmp_path, record))
-        assert "write one row per summary" in told
-        assert "or the nested layout, with `doc_id`, `source_text`" in told
+        assert "Write one row per summary" in told
+        assert "Or write the nested layout, with `doc_id`, `source_text`" in told
         assert "COLUMN" not in told

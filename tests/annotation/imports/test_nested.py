@@ -144,6 +144,7 @@ def test_a_line_of_another_target_length_belongs_to_the_same_document(tmp_path: 
 
 
 def test_claims_beside_several_references_are_refused(tmp_path: Path) -> None:
-    [(line, column, reason)] = problems_of(jsonl(tmp_path, nested(reference_text=["One.", "Two."])))
-    assert (line, column) == (1, "claims")
-    assert "do not name their reference" in reason
+    told = "is '', which is no reference of the line. It has `1`, `2`."
+    assert problems_of(jsonl(tmp_path, nested(reference_text=["One.", "Two."]))) == [
+        (1, f"claims[{number}].reference_id", told) for number in (1, 2)
+    ]

@@ -115,7 +115,6 @@ def test_a_file_without_a_reference_is_told_before_it_comes_in(world: World, mon
         ({"column:article": "system"}, "The field system is given two columns"),
         ({"column:output": ""}, "No column is set to “Summary to evaluate”. Set it above"),
         ({"target": "0"}, "The target length is a whole number of at least 1"),
-        ({"system": "x" * 201}, "at most 200 characters"),
     ],
 )
 def test_a_choice_that_cannot_be_is_refused(mona: Client, fields: dict[str, str], message: str) -> None:
