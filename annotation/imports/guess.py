@@ -122,16 +122,13 @@ class _Guesser:
         doubts = () if is_own else (*(self.notes if layout.pairs() else ()), *self._objections())
         return Guess(layout, title, doubts, is_own)
 
-    def _one(self, name: str) -> str:
-        return next(iter(self.mapping.get(name, ())), "")
-
     def _values(self, column: str) -> list[object]:
         found = (pick(record.values, column) for record in self.table.first)
         return [value for value in found if value is not None and value != ""]
 
     def _is_alone(self) -> bool:
         is_named = {"reference", "system"} & self.mapping.keys()
-        return plain(self._one("summary")) == "summary" and not is_named
+        return plain(self.mapping["summary"][0]) == "summary" and not is_named
 
     def _find_ratings(self) -> None:
         if {self.preset.get("title"), self.table.tool} & _OF_JUDGES or "rating" in self.mapping:
@@ -190,7 +187,7 @@ class _Guesser:
     def _assign(self, name: str) -> None:
         fitting = (column for column in self._named(name) if self._fits(name, column))
         chosen = next(fitting, "")
-        if column := self._text_in(name, chosen) if name in _TEXTS and chosen not in ("", name) else chosen:
+        if column := self._text_in(name, chosen) if chosen and name in _TEXTS else chosen:
             self.mapping[name] = (column,)
 
     def _tops(self) -> Iterable[str]:
@@ -232,7 +229,7 @@ class _Guesser:
 
     def _is_of_documents(self, column: str) -> bool:
         """Adds a note if it returns False."""
-        document = self._one("document") or self._one("reference")
+        [document] = (*self.mapping.get("document", ()), *self.mapping.get("reference", ()), "")[:1]
         rows = [record.values for record in self.table.first] if document else []
         # Ignore rows without this text.
         pairs = {(str(pick(row, column)), str(text)) for row in rows if (text := pick(row, document))}
@@ -244,7 +241,8 @@ class _Guesser:
     def _text_in(self, name: str, column: str) -> str:
         """Return the column or a path into it; "" if several texts in it may be the field."""
         inside = [path for path in self.table.columns if path != column and root(path) == column]
-        if not inside or isinstance(next(map(opened, self._values(column)), None), str):
+        value = next(iter(self._values(column)), None)
+        if not inside or isinstance(value if self.preset is PRESETS["own"] else opened(value), str):
             return column
         if inside == [f"{column}[]"]:
             return inside[0] if name != "reference" and plain(column).endswith(PIECES) else column
@@ -256,10 +254,9 @@ class _Guesser:
         return likely[0] if len(likely) == 1 else ""
 
     def _is_text(self, column: str) -> bool:
-        values = [value.strip() for value in self._values(column) if isinstance(value, str) and value.strip()]
-        started = [value[:_BEGINNING] for value in values]
+        texts = [value.strip()[:_BEGINNING] for value in self._values(column) if isinstance(value, str)]
         # Count a word per two characters in scripts without spaces.
-        words = sorted(len(text.split() if has_word_breaks(text) else text[::2]) for text in started)
+        words = sorted(len(text.split() if has_word_breaks(text) else text[::2]) for text in texts if text)
         return bool(words) and words[len(words) // 2] >= WORDS_OF_A_TEXT
 
 

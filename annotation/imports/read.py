@@ -49,11 +49,11 @@ ROWS_BETWEEN_STEPS = 500
 _NESTED = {own: name for held in NESTED.values() for own, name in held.items()}
 """The names of fields in nested lines."""
 _ONE_EACH = (
-    "Write one row per summary, with columns `document_id`, `document`, `reference`, `system` and `summary`."
+    "write one row per summary, with columns `document_id`, `document`, `reference`, `system` and `summary`"
 )
 _LAYOUTS = (
-    f"If no column holds it: {_ONE_EACH} Or write the nested layout, with `doc_id`, `source_text`, `reference_text` "
-    "and `systems`, a list of objects with `system` and `summary_text`."
+    f"If there is none, {_ONE_EACH}, or the nested layout, with `doc_id`, `source_text`, `reference_text` and "
+    "`systems`, a list of objects with `system` and `summary_text`."
 )
 
 
@@ -120,8 +120,8 @@ class RowReader:
     """Turns records into typed rows, and reports problems with the names that the file uses.
 
     `columns` has the columns of each field of flat rows. `given` has values of fields without a column, and `target` is
-    the target length of flat rows that have none. Where a record has several summaries, there is a reader for each, and
-    `summaries` is their number. Pushed rows may have a reference without a summary. `unread` collects the names of
+    the target length of flat rows that have none. If a record has several `summaries`, each has a reader, and the name
+    of its column is the system. Pushed rows may have a reference without a summary. `unread` collects the names of
     fields that are not read.
     """
 
@@ -149,8 +149,10 @@ class RowReader:
         found = ((name, self._value(record, name)) for name in self.columns if name != "rating")
         values = {**self.given, **{name: value for name, value in found if value is not None}}
         summary = {name: values.pop(name) for name in ("system", "summary") if name in values}
-        if self.summaries > 1 and "summary" not in summary:
-            return None
+        if self.summaries > 1:
+            if "summary" not in summary:
+                return None
+            [summary["system"]] = self.columns["summary"]
         is_bare = self.is_pushed and not summary
         row = self._checked(record, {**values, "systems": [] if is_bare else [summary]})
         if row is None:
@@ -191,7 +193,7 @@ class RowReader:
         of_columns = (each for name in columns for each in ratings_in(name, pick(record.values, name), rater))
         summary.given, left = read_ratings((*record.said.ratings, *of_columns))
         if summary.given and self.summaries > 1:
-            told = f"rates a row that holds {self.summaries} summaries. {_ONE_EACH}"
+            told = f"rates a row that holds {self.summaries} summaries: {_ONE_EACH}."
             raise unreadable(told, line=record.line, column=summary.given[0].criterion)
         summary.marks = list(self._marks(record, summary.summary))
         for sentence, votes, reason in record.said.claims:
@@ -273,7 +275,7 @@ class RowReader:
 
 def _nested_faults(row: Row) -> Iterator[tuple[Place, str]]:
     names = Counter(summary.system for summary in row.systems)
-    ids = {one.id for one in row.references}
+    ids = [one.id for one in row.references]
     if not names:
         yield ("systems",), "must be a list of objects with at least one in it."
     if not (row.documents or row.references):
@@ -283,12 +285,10 @@ def _nested_faults(row: Row) -> Iterator[tuple[Place, str]]:
     for number, summary in enumerate(row.systems):
         yield from _claim_faults(("systems", number, "claims"), summary.claims, {summary.system})
     for number, claim in enumerate(row.claims):
-        if (claim.reference_id or len(ids) > 1) and claim.reference_id not in ids - {""}:
-            told = f"is {printable(claim.reference_id)!r}, which is no reference of the line. It has"
-            yield (
-                ("claims", number, "reference_id"),
-                f"{told} {_listed(sorted(ids - {''})) or 'none with an id'}.",
-            )
+        if (claim.reference_id or len(ids) > 1) and claim.reference_id not in filter(None, ids):
+            there = _some(_quoted(filter(None, ids))) or "none with an id"
+            told = f"is {printable(claim.reference_id)!r}, which is no reference of the line. It has {there}."
+            yield ("claims", number, "reference_id"), told
 
 
 def _claim_faults(path: Place, claims: Sequence[Claim], systems: set[str]) -> Iterator[tuple[Place, str]]:
@@ -339,9 +339,9 @@ class _FileReader:
             raise unreadable(f"{self.name} holds no rows. It needs one for each summary.")
         if is_nested:
             dataset.settle_claims()
-        self._tell_contents(is_nested=is_nested)
+        self._tell_contents()
         if names := _quoted(unread):
-            self._remark(f"Not read: {_some(names, ', ', 20)}.")
+            self._remark(f"Not read: {_some(names, 20)}.")
         return self.reading
 
     def _readers(self) -> list[RowReader]:
@@ -359,9 +359,10 @@ class _FileReader:
         found = Guess(asked) if asked.is_whole else guess(table, asked.mapping)
         columns, given = dict(found.layout.mapping), dict[str, str]()
         self._refuse_doubt(found)
-        if guessed := [pair for pair in found.layout.pairs() if pair not in asked.pairs()]:
+        guessed = ", ".join(pair for pair in found.layout.pairs() if pair not in asked.pairs())
+        if guessed or found.title:
             title = f" as {found.title}" if found.title else ""
-            self._remark(printable(f"Columns are read{title}: {', '.join(guessed)}."))
+            self._remark(printable(f"Columns are read{title}: {guessed or 'as they are named'}."))
         if "document_id" not in columns:
             given["document_id"] = "made of the texts below"
             of = next(name for name in ("document", "reference", "summary") if name in columns)
@@ -374,9 +375,8 @@ class _FileReader:
         # An optional field may first appear in a later row.
         late = () if asked.is_whole else {*FLAT_OPTIONAL} - {*table.columns, "rating", "rater"}
         columns = {name: (name,) for name in late} | columns
-        each = ((columns | {"summary": (one,)}, given | {"system": one}) for one in summaries)
-        each = each if len(summaries) > 1 else [(columns, given)]
-        return [RowReader(problems, warnings, *one, asked.target, len(summaries)) for one in each]
+        each = (columns | {"summary": (one,)} for one in summaries)
+        return [RowReader(problems, warnings, one, given, asked.target, len(summaries)) for one in each]
 
     def _refuse_doubt(self, found: Guess) -> None:
         table, mapping = self.table, found.layout.mapping
@@ -385,26 +385,25 @@ class _FileReader:
             # A name such as `system_a`, `model 2` or `modelB`.
             is_named = plain((indexed(column) or (column[:-1],))[0]) in GENERAL["system"]
             if is_named and column not in summaries:
-                told = f"names a system, and a row holds {len(summaries)} summaries, each of one system. {_ONE_EACH}"
-                raise unreadable(told, column=column)
+                reason = f"names a system, and a row holds {len(summaries)} summaries, each of one system: {_ONE_EACH}."
+                raise unreadable(reason, column=column)
         is_judged = table.is_judged or bool({"reference", "rating"} & mapping.keys())
-        missing = [name for name in ("summary", "document")[: 1 if is_judged else 2] if name not in mapping]
+        needed = ("summary",) if is_judged else ("document", "summary")
+        missing = [name for name in needed if name not in mapping]
         are_named = {"document", "summary"} & mapping.keys() <= self.layout.mapping.keys()
         if not missing and (are_named or not found.doubts):
             return
-        told = [f"there is no column {_listed(missing)}."] if missing else []
+        told = [f"there is no column {_some(_quoted(missing))}."] if missing else []
         told += (self._there(), *found.doubts, "Say which column is which.")
         told += [_LAYOUTS] if "summary" in missing else []
-        pairs = found.layout.pairs()
-        for name in ("document", "summary"):
-            unknown = ("COLUMN",) if name in missing else ()
-            pairs += [f"{name}={column}" for column in mapping.get(name, unknown)]
-        raise unreadable(" ".join(told), pair="\n".join(dict.fromkeys(pairs)))
+        columns = {**dict.fromkeys(missing, ("COLUMN",)), **mapping}
+        texts = [f"{name}={column}" for name in ("document", "summary") for column in columns.get(name, ())]
+        raise unreadable(" ".join(told), pair="\n".join(dict.fromkeys([*found.layout.pairs(), *texts])))
 
     def _there(self) -> str:
         return f"Columns that are there: {', '.join(map(printable, self.table.columns))}."
 
-    def _tell_contents(self, *, is_nested: bool) -> None:
+    def _tell_contents(self) -> None:
         dataset, sets = self.reading.dataset, self.reading.dataset.sets
         if marked := dataset.take_marks(are_asked=self.table.tool in ASKS_MARKS):
             told = "They count as unsupported, the other units of annotated summaries as supported."
@@ -413,29 +412,24 @@ class _FileReader:
         if without := sum(not one.documents for one in sets.values()):
             self._remark(there.format(without, len(sets), "document", "alignment is blank"))
         bare = sum(not one.references for one in sets.values())
-        if bare and without < len(sets) and not (is_nested and bare == len(sets)):
-            result = "summaries are compared with documents"
-            self._remark(there.format(bare, len(sets), "reference", result))
+        if bare and without < len(sets):
+            self._remark(there.format(bare, len(sets), "reference", "summaries are compared with documents"))
         if repeated := [f"{line} repeats {earlier}" for line, earlier in dataset.repeated.items()]:
             told = "If these hold ratings, map `rating` and `rater`, or name columns `criterion`, `score` and `rater`."
-            lines = f"{self.table.format.place} {_some(repeated, '; ')}."
+            lines = f"{self.table.format.place} {_some(repeated)}."
             self._remark(f"Duplicate rows are read once: {lines} {told}")
         names = ({name for name, _ in one.summaries} for one in sets.values())
         times = Counter(chain.from_iterable(map(sorted, names)))
         lacking = [f"{printable(n)} ({len(sets) - some:,})" for n, some in times.items() if some < len(sets)]
         if lacking:
             told = f"Some systems lack summaries of some of the {len(sets):,} document sets"
-            self._remark(f"{told}: {_some(lacking, ', ')}.")
+            self._remark(f"{told}: {_some(lacking)}.")
 
 
 def _quoted(columns: Iterable[str]) -> list[str]:
     return [f"`{printable(column)}`" for column in columns]
 
 
-def _listed(columns: Iterable[str]) -> str:
-    return ", ".join(_quoted(columns))
-
-
-def _some(names: Sequence[str], between: str, most: int = 5) -> str:
+def _some(names: Sequence[str], most: int = 5) -> str:
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return f"{between.join(names[:most])}{more}"
+    return f"{', '.join(names[:most])}{more}"

@@ -101,8 +101,8 @@ def test_csv_without_a_column_is_refused_with_what_is_there(tmp_path: Path) -> N
     path = raw(tmp_path, HEADER.replace("summary", "digest") + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")
     assert refusal_of(path) == (
         "there is no column `summary`. Columns that are there: document_id, document, reference, system, digest, "
-        "target_words. Say which column is which. If no column holds it: Write one row per summary, with columns "
-        "`document_id`, `document`, `reference`, `system` and `summary`. Or write the nested layout, with `doc_id`, "
+        "target_words. Say which column is which. If there is none, write one row per summary, with columns "
+        "`document_id`, `document`, `reference`, `system` and `summary`, or the nested layout, with `doc_id`, "
         "`source_text`, `reference_text` and `systems`, a list of objects with `system` and `summary_text`."
     )
 
@@ -147,7 +147,7 @@ def test_a_row_that_repeats_another_is_read_once(tmp_path: Path) -> None:
     assert reading.problems.count == 0
     assert [len(one.summaries) for one in reading.dataset.sets.values()] == [2]
     assert reading.warnings.texts == [
-        "Duplicate rows are read once: line 3 repeats 1; 4 repeats 1. If these hold ratings, map `rating` and "
+        "Duplicate rows are read once: line 3 repeats 1, 4 repeats 1. If these hold ratings, map `rating` and "
         "`rater`, or name columns `criterion`, `score` and `rater`."
     ]
 

@@ -185,7 +185,7 @@ def test_a_rating_of_a_row_with_several_summaries_is_refused(
 ) -> None:
     pairs = OF_BOTH.pairs()[: 3 if "data" in record else 4]
     told = refusal_of(jsonl(tmp_path, record), layout=layout_of(pairs))
-    assert f"{column}: rates a row that holds 2 summaries. Write one row per summary, with columns" in told
+    assert f"{column}: rates a row that holds 2 summaries: write one row per summary, with columns" in told
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_pairs_with_columns_of_their_systems_are_refused(tmp_path: Path, one: st
     )
     for pairs in ([], ["document=article", "summary=summary_a", "summary=summary_b"]):
         told = refusal_of(path, layout=layout_of(pairs))
-        assert f"{one}: names a system, and a row holds 2 summaries, each of one system." in told
+        assert f"{one}: names a system, and a row holds 2 summaries, each of one system:" in told
 
 
 def test_texts_of_systems_without_names_are_read(tmp_path: Path) -> None:
@@ -315,13 +315,13 @@ def test_one_text_a_row_is_refused_with_the_layout_to_write(tmp_path: Path) -> N
     rows = f"doc,kind,by,text\nd1,source,,{DOCUMENT}\nd1,reference,eve,{REFERENCE}\nd1,summary,alder,{LATE}\n"
     told = refusal_of(path := raw(tmp_path, rows, "rows.csv"))
     for said in (told, refusal_of(path, layout=layout_of(["document=text"]))):
-        assert "Write one row per summary, with columns `document_id`, `document`" in said
+        assert "write one row per summary, with columns `document_id`, `document`" in said
 
 
 def test_other_nested_names_are_refused_with_the_layout_to_write(tmp_path: Path) -> None:
     article = {"id": "d1", "body": DOCUMENT, "candidates": [{"model": "alder", "text": LATE}]}
     for record in ({"study": "a", "articles": [article]}, article):
         told = refusal_of(jsonl(tmp_path, record))
-        assert "Write one row per summary" in told
-        assert "Or write the nested layout, with `doc_id`, `source_text`" in told
+        assert "write one row per summary" in told
+        assert "or the nested layout, with `doc_id`, `source_text`" in told
         assert "COLUMN" not in told
