@@ -59,7 +59,7 @@ class Guess:
     is_own: bool = False
 
 
-def look_at(files: Sequence[NamedFile], encoding: str = "") -> Table | None:
+def look_at_files(files: Sequence[NamedFile], encoding: str = "") -> Table | None:
     """Open a file of rows, and read its first records; return None if one of the files is of DUC or TAC.
 
     Raises ImportRefused without files, for several files of rows, and for files that cannot be read.

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from annotation.core.text_faults import printable
 from annotation.imports.containers import Format, NamedFile, Record, Table
-from annotation.imports.guess import Guess, guess, look_at
+from annotation.imports.guess import Guess, guess, look_at_files
 from annotation.imports.layout import (
     DEFAULT_SYSTEM,
     FLAT_OPTIONAL,
@@ -98,7 +98,7 @@ def read_files(
     Raises ImportRefused if the files cannot be read, and for a layout of rows with other files.
     """
     layout = layout or Layout()
-    table = look_at(files, layout.encoding)
+    table = look_at_files(files, layout.encoding)
     if (table is None or table.is_nested) and (layout.mapping or layout.system or layout.target):
         told = "names its own systems and target lengths; choices of columns apply to files of rows."
         raise unreadable(told, file=files[0].name)

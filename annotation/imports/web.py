@@ -15,7 +15,7 @@ from annotation.core.permissions import Verb
 from annotation.core.refusals import Conflict, Invalid, Refusal
 from annotation.core.text_faults import printable
 from annotation.imports.containers import Format, Table
-from annotation.imports.guess import Guess, guess, look_at
+from annotation.imports.guess import Guess, guess, look_at_files
 from annotation.imports.layout import ENCODINGS, FIELDS, FLAT_FIELDS, Layout, layout_of, pick
 from annotation.imports.problems import ImportRefused, way_out
 from annotation.imports.row import MAX_NAME_CHARACTERS
@@ -69,7 +69,7 @@ def import_upload(request: Request, slug: str) -> HttpResponse:
     room = enter(request, slug, Verb.IMPORT, here="import")
     try:
         files = staged(request.FILES.getlist("files"), most_mb=MOST_MB)
-        look_at(files)
+        look_at_files(files)
         asked = keep_upload(project=room.project, files=files, by=request.user)
     except (Conflict, Invalid) as refusal:
         past = listed(request, room, IMPORTS, address=reverse("import", args=[slug]))
@@ -147,7 +147,7 @@ def _layout(form: Form) -> Layout:
 
 def _second_step(asked: Import, sent: Form | None) -> dict[str, object]:
     with files_of(asked) as files:
-        look = look_at(files) or Table(Format.DUC)
+        look = look_at_files(files) or Table(Format.DUC)
     is_flat = bool(look.columns) and not look.is_nested
     guessed = guess(look) if is_flat else Guess(Layout())
     form = sent or _stored(asked, guessed.layout)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from annotation.imports.containers import NamedFile
-from annotation.imports.guess import Guess, guess, look_at
+from annotation.imports.guess import Guess, guess, look_at_files
 from annotation.imports.layout import document_hash, layout_of
 from annotation.imports.problems import ImportRefused
 from annotation.imports.read import FileReading, read_dataset
@@ -20,7 +20,7 @@ def read(name: str, *corrections: str, target: str = "") -> FileReading:
 
 
 def guessed(path: Path) -> Guess:
-    look = look_at([NamedFile(path.name, path)])
+    look = look_at_files([NamedFile(path.name, path)])
     assert look
     return guess(look)
 
