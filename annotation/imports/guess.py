@@ -84,9 +84,12 @@ def look_at_files(files: Sequence[NamedFile], encoding: str = "") -> Table | Non
 
 def guess(table: Table, given: Mapping[str, tuple[str, ...]] | None = None) -> Guess:
     """Guess the layout of a file. `given` has the columns of fields that are known already."""
-    there = {plain(each) for column in table.columns for each in (column, root(column))}
+    there = {each for column in table.columns for each in (column, plain(column), plain(root(column)))}
     shown = (one for one in PRESETS.values() if {*one["shown_by"].split()} <= there)
-    return _Guesser(table, next(shown, {}), {**(given or {})}).guess()
+    # A column `system` may hold the system prompt.
+    own = {*table.columns} - {"system", "rating"} if {*FLAT_REQUIRED} <= {*table.columns} else set()
+    mapping = {name: (name,) for name in FLAT_FIELDS if name in own} | {**(given or {})}
+    return _Guesser(table, next(shown, {}), mapping).guess()
 
 
 @dataclass(slots=True)
@@ -131,13 +134,12 @@ class _Guesser:
         return plain(self.mapping["summary"][0]) == "summary" and not is_named
 
     def _find_ratings(self) -> None:
-        if {self.preset.get("title"), self.table.tool} & _OF_JUDGES or "rating" in self.mapping:
-            return
         ratings = tuple(each for each in self._unused() if each == "rating" or self._holds_ratings(each))
-        if ratings:
+        is_of_judge = {self.preset.get("title"), self.table.tool} & _OF_JUDGES
+        if ratings and "rating" not in self.mapping and not is_of_judge:
             self.mapping["rating"] = ratings
-            if "rater" not in self.mapping:
-                self._assign("rater")
+        if "rating" in self.mapping and "rater" not in self.mapping:
+            self._assign("rater")
 
     def _holds_ratings(self, column: str) -> bool:
         """Values up to 1 of which one has a decimal point, such as 1.0, come from a metric."""
@@ -158,7 +160,7 @@ class _Guesser:
             for parts, column in named
             if parts and plain(parts[0]) in names and (name == "document" or self._is_text(column))
         )
-        if len(found) > 1 and name not in {*self.mapping, *self.table.columns}:
+        if len(found) > 1 and name not in self.mapping:
             self.mapping[name] = tuple(column for _, column in found)
 
     def _objections(self) -> Iterator[str]:
@@ -207,21 +209,19 @@ class _Guesser:
         if name in {"system", "language"}:
             there += [(name_of(column), column) for name_of in (plain, last) for column in self.table.columns]
         names = self.preset[name].split() if name in self.preset else GENERAL[name]
-        return [column for wanted in names for own, column in there if own == wanted]
+        return [column for wanted in (*names, plain(name)) for own, column in there if own == wanted]
 
     def _fits(self, name: str, column: str) -> bool:
         if any(column in columns for columns in self.mapping.values()):
             return False
         values = self._values(column)
-        if name == "system":
-            return all(map(_is_name, values))
-        if column == name:
-            return True
+        if name in _TEXTS:
+            return not values or not all(map(_is_tag, map(str, values)))
         if name == "document_id":
-            return self._is_of_documents(column)
+            return self._is_of_documents(column) or column == name
         if name == "language":
-            return all(isinstance(value, str) and LANGUAGE.fullmatch(value.strip()) for value in values)
-        return name not in _TEXTS or not values or not all(map(_is_tag, map(str, values)))
+            return column == name or all(map(LANGUAGE.fullmatch, map(str, values)))
+        return name != "system" or all(map(_is_name, values))
 
     def _is_inside(self, column: str) -> bool:
         is_header = any(column in record.values for record in self.table.first)
@@ -241,8 +241,7 @@ class _Guesser:
     def _text_in(self, name: str, column: str) -> str:
         """Return the column or a path into it; "" if several texts in it may be the field."""
         inside = [path for path in self.table.columns if path != column and root(path) == column]
-        value = next(iter(self._values(column)), None)
-        if not inside or isinstance(value if self.preset is PRESETS["own"] else opened(value), str):
+        if not inside or isinstance(next(map(opened, self._values(column)), None), str):
             return column
         if inside == [f"{column}[]"]:
             return inside[0] if name != "reference" and plain(column).endswith(PIECES) else column
@@ -251,7 +250,9 @@ class _Guesser:
             return ""
         known = [[path for path in inside if last(path) == own] for own in (*GENERAL[name], *_TEXT_NAMES)]
         likely = next(filter(None, known), inside)
-        return likely[0] if len(likely) == 1 else ""
+        if len(likely) == 1:
+            return likely[0]
+        return column if column in {"document", "reference", "references"} else ""
 
     def _is_text(self, column: str) -> bool:
         texts = [value.strip()[:_BEGINNING] for value in self._values(column) if isinstance(value, str)]
