@@ -220,7 +220,7 @@ class _Guesser:
         if name == "document_id":
             return self._is_of_documents(column) or column == name
         if name == "language":
-            return column == name or all(map(LANGUAGE.fullmatch, map(str, values)))
+            return column == name or all(LANGUAGE.fullmatch(str(value).strip()) for value in values)
         return name != "system" or all(map(_is_name, values))
 
     def _is_inside(self, column: str) -> bool:

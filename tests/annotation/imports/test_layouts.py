@@ -70,6 +70,13 @@ def test_an_id_that_changes_within_a_document_does_not_name_it(tmp_path: Path) -
     assert len(one.summaries) == 2
 
 
+@pytest.mark.parametrize("named", ["document_id", "example_id"])
+def test_an_id_that_changes_within_a_document_is_a_doubt(tmp_path: Path, named: str) -> None:
+    rows = "1,A text.,m1,Two.\n2,A text.,m2,Three.\n"
+    path = raw(tmp_path, f"{named},article,model,output\n{rows}", "a.csv")
+    assert f"`{named}` does not name the documents" in refusal_of(path)
+
+
 def test_without_documents_an_id_that_changes_within_a_reference_names_no_set(tmp_path: Path) -> None:
     rows = "1,A text.,m1,Two.\n2,A text.,m2,Three.\n"
     path = raw(tmp_path, f"id,reference,model,output\n{rows}", "a.csv")

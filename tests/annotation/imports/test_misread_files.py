@@ -169,7 +169,9 @@ def test_columns_of_summaries_name_their_systems(tmp_path: Path) -> None:
     with pytest.raises(ImportRefused) as refused:
         read_dataset(path)
     assert "summary=summary_finch\nsummary=summary_heron_2" in refused.value.problems[0].pair
-    assert texts(path, *OF_BOTH.pairs()[:3]) == {"summary_finch": LATE, "summary_heron_2": EARLY}
+    for record in (BOTH, BOTH | {"model": "alder"}):
+        read = texts(jsonl(tmp_path, record), *OF_BOTH.pairs()[:3])
+        assert read == {"summary_finch": LATE, "summary_heron_2": EARLY}
 
 
 @pytest.mark.parametrize(
