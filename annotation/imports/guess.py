@@ -116,14 +116,14 @@ class _Guesser:
             self.notes.append("The other columns of texts are taken as summaries, one system each.")
         if len(self.mapping.get("summary", ())) > 1:
             self.mapping.pop("system", None)
-        title = self.preset.get("title") or self.table.tool
+        title = self.preset.get("title", "")
         if self.mapping.get("summary") == ("summary",) and self._is_alone() and not (is_judged or title):
             self.notes.append("`summary` is taken as the summary to evaluate. In XSum it is the reference.")
         layout = Layout(self.mapping, is_whole=True)
         is_own = all(self.mapping.get(name) == (name,) for name in FLAT_REQUIRED)
         # Nothing is doubtful about a column with the name of its field.
         doubts = () if is_own else (*(self.notes if layout.pairs() else ()), *self._objections())
-        return Guess(layout, title, doubts, is_own)
+        return Guess(layout, title or self.table.tool, doubts, is_own)
 
     def _values(self, column: str) -> list[object]:
         found = (pick(record.values, column) for record in self.table.first)
