@@ -49,12 +49,14 @@ class Guess:
     """A guessed layout of a file.
 
     - `title`: the title of the known layout or tool; it may be empty
+    - `guessed`: the columns that were not given, field=column
     - `doubts`: reasons to ask a person
     - `is_own`: True if the required fields have columns of the same names
     """
 
     layout: Layout
     title: str = ""
+    guessed: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     is_own: bool = False
 
@@ -75,9 +77,8 @@ def look_at_files(files: Sequence[NamedFile], encoding: str = "") -> Table | Non
     table.tool, records = laid_flat(table)
     table.first = tuple(islice(records, ROWS_LOOKED_AT))
     table.records = chain(table.first, records)
-    columns = dict.fromkeys(() if table.tool else table.columns)
-    for record in table.first:
-        columns.update(dict.fromkeys(text_paths(record.values)))
+    paths = (path for record in table.first for path in text_paths(record.values))
+    columns = dict.fromkeys(chain(() if table.tool else table.columns, paths))
     table.columns = tuple(islice(columns, MOST_COLUMNS))
     return table
 
@@ -100,6 +101,7 @@ class _Guesser:
     notes: list[str] = field(default_factory=list)
 
     def guess(self) -> Guess:
+        given = Layout(self.mapping).pairs()
         self._find_numbered("reference")
         self._find_numbered("document")
         self._find_ratings()
@@ -116,14 +118,15 @@ class _Guesser:
             self.notes.append("The other columns of texts are taken as summaries, one system each.")
         if len(self.mapping.get("summary", ())) > 1:
             self.mapping.pop("system", None)
-        title = self.preset.get("title", "")
-        if self.mapping.get("summary") == ("summary",) and self._is_alone() and not (is_judged or title):
+        is_alone = self.mapping.get("summary") == ("summary",) and self._is_alone()
+        if is_alone and not (is_judged or self.preset.get("title")):
             self.notes.append("`summary` is taken as the summary to evaluate. In XSum it is the reference.")
         layout = Layout(self.mapping, is_whole=True)
+        guessed = tuple(pair for pair in layout.pairs() if pair not in given)
         is_own = all(self.mapping.get(name) == (name,) for name in FLAT_REQUIRED)
         # Nothing is doubtful about a column with the name of its field.
-        doubts = () if is_own else (*(self.notes if layout.pairs() else ()), *self._objections())
-        return Guess(layout, title or self.table.tool, doubts, is_own)
+        doubts = () if is_own else (*(self.notes if guessed else ()), *self._objections())
+        return Guess(layout, self.preset.get("title") or self.table.tool, guessed, doubts, is_own)
 
     def _values(self, column: str) -> list[object]:
         found = (pick(record.values, column) for record in self.table.first)

@@ -320,7 +320,6 @@ class _FileReader:
         readers, is_nested = self._readers(), table.is_nested
         if is_nested:
             self.reading.format = Format.NESTED_JSONL
-        unread = readers[0].unread
         read = {column for reader in readers for columns in reader.columns.values() for column in columns}
         read |= {*map(root, read), *(KEPT if table.tool else ())}
         for record in table.records:
@@ -329,7 +328,7 @@ class _FileReader:
                 self.progress.step()
             if not is_nested:
                 # Ignore the index column of pandas, which has no name.
-                unread.update((name, None) for name in record.values if name and name not in read)
+                readers[0].unread.update((name, None) for name in record.values if name and name not in read)
             for reader in readers:
                 row = reader.row(record)
                 for name, reason in dataset.add(row, is_nested=is_nested) if row else ():
@@ -340,7 +339,7 @@ class _FileReader:
         if is_nested:
             dataset.settle_claims()
         self._tell_contents()
-        if names := _quoted(unread):
+        if names := _quoted(readers[0].unread):
             self._remark(f"Not read: {_some(names, 20)}.")
         return self.reading
 
@@ -359,10 +358,10 @@ class _FileReader:
         found = Guess(asked) if asked.is_whole else guess(table, asked.mapping)
         columns, given = dict(found.layout.mapping), dict[str, str]()
         self._refuse_doubt(found)
-        guessed = ", ".join(pair for pair in found.layout.pairs() if pair not in asked.pairs())
-        if guessed or found.title:
+        if found.guessed or found.title:
             title = f" as {found.title}" if found.title else ""
-            self._remark(printable(f"Columns are read{title}: {guessed or 'as they are named'}."))
+            guessed = ", ".join(found.guessed) or "as they are named"
+            self._remark(printable(f"Columns are read{title}: {guessed}."))
         if "document_id" not in columns:
             given["document_id"] = "made of the texts below"
             of = next(name for name in ("document", "reference", "summary") if name in columns)
@@ -390,14 +389,14 @@ class _FileReader:
         is_judged = table.is_judged or bool({"reference", "rating"} & mapping.keys())
         needed = ("summary",) if is_judged else ("document", "summary")
         missing = [name for name in needed if name not in mapping]
-        are_named = {"document", "summary"} & mapping.keys() <= self.layout.mapping.keys()
+        are_named = {"document", "summary"} <= self.layout.mapping.keys()
         if not missing and (are_named or not found.doubts):
             return
         told = [f"there is no column {_some(_quoted(missing))}."] if missing else []
-        told += (self._there(), *found.doubts, "Say which column is which.")
+        told += (self._there(), *found.doubts, "Say which column is which, or remove what you do not need.")
         told += [_LAYOUTS] if "summary" in missing else []
-        columns = {**dict.fromkeys(missing, ("COLUMN",)), **mapping}
-        texts = [f"{name}={column}" for name in ("document", "summary") for column in columns.get(name, ())]
+        columns = {"document": ("COLUMN",), "summary": ("COLUMN",), **mapping}
+        texts = [f"{name}={column}" for name in ("document", "summary") for column in columns[name]]
         raise unreadable(" ".join(told), pair="\n".join(dict.fromkeys([*found.layout.pairs(), *texts])))
 
     def _there(self) -> str:

@@ -101,9 +101,10 @@ def test_csv_without_a_column_is_refused_with_what_is_there(tmp_path: Path) -> N
     path = raw(tmp_path, HEADER.replace("summary", "digest") + f"d1,{DOCUMENT},,alder,Two.,10\n", "a.csv")
     assert refusal_of(path) == (
         "there is no column `summary`. Columns that are there: document_id, document, reference, system, digest, "
-        "target_words. Say which column is which. If there is none, write one row per summary, with columns "
-        "`document_id`, `document`, `reference`, `system` and `summary`, or the nested layout, with `doc_id`, "
-        "`source_text`, `reference_text` and `systems`, a list of objects with `system` and `summary_text`."
+        "target_words. Say which column is which, or remove what you do not need. If there is none, write one row per "
+        "summary, with columns `document_id`, `document`, `reference`, `system` and `summary`, or the nested layout, "
+        "with `doc_id`, `source_text`, `reference_text` and `systems`, a list of objects with `system` and "
+        "`summary_text`."
     )
 
 

@@ -107,7 +107,11 @@ REFUSED = [
     ("label_studio_min.csv", "Tables of Label Studio are not read", "Export the project as JSON"),
     ("pandas_columns.json", "objects that are no rows", "to_json(path, orient='records')"),
     ("book.xlsx", "book.xlsx is a zip or spreadsheet file", "save the sheet as CSV in UTF-8"),
-    ("cnn_dailymail.csv", "there is no column `summary`", "Say which column is which."),
+    (
+        "cnn_dailymail.csv",
+        "there is no column `summary`",
+        "Say which column is which, or remove what you do not need.",
+    ),
 ]
 
 
