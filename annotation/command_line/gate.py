@@ -329,14 +329,11 @@ def _of_set(document_id: str, one: SetData) -> Iterator[GateSummary]:
 def _compared(one: SetData) -> Iterator[tuple[str, int | None, str, str | None]]:
     # A summary without a reference has one comparison, with the name "" and the text None.
     for (system, target), summary in one.summaries.items():
-        references = [
-            (name, one.authors[name], one.reference_for(name, target))
-            for name in one.references
-            if not summary.names_references or (system, target, name) in one.pairs
-        ]
-        own = (system, summary.summary)
         texts: list[tuple[str, str | None]] = [
-            (name, text) for name, author, text in references if text and (author, text) != own
+            (name, each.text)
+            for name, each in one.references.items()
+            if (each.author, each.text) != (system, summary.summary)
+            and (not summary.names_references or (system, target, name) in one.pairs)
         ]
         yield from ((system, target, name, text) for name, text in texts or [("", None)])
 

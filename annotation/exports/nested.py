@@ -22,6 +22,7 @@ from annotation.models import (
     Claim,
     ClaimOrigin,
     ClaimSet,
+    Comparison,
     CoverageJudgment,
     DocumentSet,
     Summary,
@@ -68,7 +69,7 @@ def _lines(document_set: Any, said: _Said) -> Iterator[TableRow]:
     every.sort(key=lambda summary: (summary.target_words or 0, summary.system.name.encode()))
     for target, some in groupby(every, key=attrgetter("target_words")):
         summaries = list(some)
-        references = [each for each in texts if each.is_reference and each.target_words in (target, None)]
+        references = [each for each in texts if each.is_reference and said.is_of(each, summaries)]
         references.sort(key=lambda each: _natural(each.external_id))
         of_sets = [each for each in document_set.of_documents if each.kind == ClaimSet.Kind.CLAIMS]
         claims = [said.of_claim(claim, summaries) for claim in said.claims_of(of_sets)]
@@ -103,6 +104,10 @@ class _Said:
     """Verdicts, ratings and percents of some summaries."""
 
     def __init__(self, summaries: Sequence[int], people: People) -> None:
+        self._compared: dict[int, set[int]] = defaultdict(set)
+        pairs = Comparison.objects.filter(summary_id__in=summaries).values_list("reference_id", "summary_id")
+        for reference_id, summary_id in pairs:
+            self._compared[reference_id].add(summary_id)
         current = Check.objects.filter(summary_id__in=summaries, is_current=True).order_by()
         columns = ("pk", "claim_id", "summary_id", "human_label", "judge_label")
         checks = current.values_list(*columns, named=True)
@@ -134,6 +139,11 @@ class _Said:
         found = ((one.origin != ClaimOrigin.JUDGE, [*one.claims.all()]) for one in sets)
         kept = (some for keep, some in found if keep or {each.pk for each in some} & self._answered)
         return [each for some in kept for each in some]
+
+    def is_of(self, reference: Any, summaries: Sequence[Any]) -> bool:
+        """Return True if one of the summaries is compared with the reference, or no summary is."""
+        compared = self._compared[reference.pk]
+        return not compared or bool(compared & {each.pk for each in summaries})
 
     def of_summary(self, summary: Any, claims: Sequence[Any]) -> Fields:
         """Return a summary with its ratings, percents and own claims. Empty fields except the text are left out."""

@@ -118,7 +118,7 @@ def read_ratings(given: Iterable[Given]) -> tuple[list[RatingData], list[str]]:
             left.append(f"Ratings by `{printable(rater)}` are left out: that is no person.")
         elif number is not None:
             name = re.sub(r"[^\w-]+", "_", criterion.strip()).strip("_")[:MAX_CRITERION_CHARACTERS]
-            found.append(RatingData(name or "rating", rater.strip()[:MAX_NAME_CHARACTERS], number))
+            found.append((name or "rating", rater.strip()[:MAX_NAME_CHARACTERS], number))
         elif not is_no_rating(value):
             left.append(f"{named} is {shown(value)} and left out: a rating is a number up to 100, yes or no.")
     return found, left

@@ -166,7 +166,6 @@ class RowReader:
             texts = row.documents or [one.text for one in row.references] or [row.systems[0].summary]
             row.document_id = document_hash(texts)
         row.target = row.target or self.target
-        row.names_reference = bool(row.reference_ids[0]) and len(row.references) == 1 == len(row.texts)
         for one in row.systems:
             self._take_answers(record, one, row.rater)
         return row
@@ -194,7 +193,7 @@ class RowReader:
         summary.given, left = read_ratings((*record.said.ratings, *of_columns))
         if summary.given and self.summaries > 1:
             told = f"rates a row that holds {self.summaries} summaries: {_ONE_EACH}."
-            raise unreadable(told, line=record.line, column=summary.given[0].criterion)
+            raise unreadable(told, line=record.line, column=summary.given[0][0])
         summary.marks = list(self._marks(record, summary.summary))
         for sentence, votes, reason in record.said.claims:
             try:
@@ -331,7 +330,7 @@ class _FileReader:
                 readers[0].unread.update((name, None) for name in record.values if name and name not in read)
             for reader in readers:
                 row = reader.row(record)
-                for name, reason in dataset.add(row, is_nested=is_nested) if row else ():
+                for name, reason in dataset.add(row) if row else ():
                     pair = "system=COLUMN" if not name and "system" in reader.given else ""
                     problems.add(record.line, reader.column((name,)), reason, pair=pair)
         if not dataset.sets and not problems.count:
@@ -413,9 +412,9 @@ class _FileReader:
         bare = sum(not one.references for one in sets.values())
         if bare and without < len(sets):
             self._remark(there.format(bare, len(sets), "reference", "summaries are compared with documents"))
-        if repeated := [f"{line} repeats {earlier}" for line, earlier in dataset.repeated.items()]:
+        if dataset.repeated:
             told = "If these hold ratings, map `rating` and `rater`, or name columns `criterion`, `score` and `rater`."
-            lines = f"{self.table.format.place} {_some(repeated)}."
+            lines = f"{self.table.format.place} {_some(dataset.repeated)}."
             self._remark(f"Duplicate rows are read once: {lines} {told}")
         names = ({name for name, _ in one.summaries} for one in sets.values())
         times = Counter(chain.from_iterable(map(sorted, names)))

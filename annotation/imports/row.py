@@ -17,6 +17,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    JsonValue,
     PlainValidator,
     StringConstraints,
     ValidationError,
@@ -44,6 +45,8 @@ Place = int | str | None
 SummaryKey = tuple[str, TargetWords]
 PairKey = tuple[str, TargetWords, str]
 """System, target length and reference_id."""
+RatingData = tuple[str, str, float]
+"""Criterion, rater, who may be empty, and value."""
 
 _EMPTY = frozenset(
     "nan none null (null) n/a na <na> #n/a nat undefined \\n #value! #ref! #name?".split()  # noqa: SIM905
@@ -56,22 +59,17 @@ _FILE_NAME = re.compile(r"(https?://\S+|\S+\.(txt|md|html?|xml|json|pdf|docx?|st
 _NO_TEXT = re.compile("[\udc80-\udcff]")
 """Lone surrogates, which replace bytes that are invalid in the encoding."""
 _TAG = re.compile(r"(?:\s*</?t>\s*)+")
-_LIST = (
-    " Add [] to the column's name if it has the sentences of one text. Each system needs a row of its own."
-)
+_LIST = " Add [] to the column's name if it has sentences of one text. Each system needs a row of its own."
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8}){0,2}")
 _THINKING = re.compile(r"</?(think|thinking|reasoning)>|\[/?THINK\]", re.IGNORECASE)
 _LABELS: Mapping[object, str] = {0: "no", 1: "yes", **{label: label for label in LABELS}}
 
-_OTHER_ENCODING = (
-    "Save it as “CSV UTF-8” in Excel, name its `encoding`, or use iconv -f WINDOWS-1252 -t UTF-8"
-)
+_OTHER_ENCODING = "Save it as “CSV UTF-8”, name its `encoding`, or use iconv -f WINDOWS-1252 -t UTF-8"
 _MARK_OF_NOTHING = "Write the text or another name, empty the cell if it may be empty, or remove the row."
 _LIST_AS_TEXT = (
     "is a list or an object written as one text, whose brackets and quotes would be scored. Save the table as JSONL, "
     "as pandas does by to_json(path, orient='records', lines=True), or write one text there."
 )
-PERCENTS = "Percents belong to assessors with an account and are given in their form"
 
 
 class NotJson(ValueError):
@@ -204,21 +202,14 @@ def _number(value: object) -> object:
     return None if isinstance(value, str) and not value.strip() else value
 
 
-def _language(value: object) -> str:
-    language = _checked(value).strip()
-    if language and (len(language) > 12 or not LANGUAGE.fullmatch(language)):
-        raise ValueError(f"is {shown(language)}, not a language code such as en or pt-BR.")
-    return language
-
-
-def _metadata(value: object) -> dict[str, object]:
+def _object(value: object) -> object:
     if isinstance(value, str):
-        value = load_json(value) if value.lstrip().startswith("{") else value.strip() and {"metadata": value}
-    found = value if isinstance(value, dict) else {"metadata": value} if value else {}
-    try:
-        text = json.dumps(found, ensure_ascii=False, allow_nan=False)
-    except (RecursionError, TypeError, ValueError) as error:
-        raise ValueError(f"holds what is not JSON: {error}.") from error
+        value = load_json(value) if value.lstrip().startswith("{") else value.strip()
+    return value if isinstance(value, dict) else {"metadata": value} if value else {}
+
+
+def _metadata(found: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    text = json.dumps(found, ensure_ascii=False, allow_nan=False)
     if len(text) > MAX_METADATA_CHARACTERS:
         raise ValueError(f"is longer than {MAX_METADATA_CHARACTERS:,} characters.")
     _storable(text.replace("\\u0000", "\x00"))
@@ -231,19 +222,17 @@ def _questions(value: object) -> tuple[str, ...]:
         value = load_json(value) if is_json else [line for line in value.splitlines() if line.strip()]
     if not isinstance(value, list):
         raise ValueError(f"is {shown(value)}, not a list of questions.")
-    wrong = [each for each in value if not isinstance(each, str)]
-    texts = tuple(each.strip() for each in value if isinstance(each, str))
-    if fault := f"holds {shown(wrong[0])}, not a text." if wrong else questions_fault(texts):
+    texts = tuple(_checked(each).strip() for each in value)
+    if fault := questions_fault(texts):
         raise ValueError(fault)
-    return tuple(map(_checked, texts))
+    return texts
 
 
 def _label(value: object) -> str | None:
     if value is None or (isinstance(value, int | float | str) and value in _LABELS):
         return _LABELS.get(value)
-    is_percent = isinstance(value, int | float) and 0 <= value <= 100
     told = f"is {shown(value)}, something else than 0 or 1 (or {', '.join(LABELS)})."
-    raise ValueError(f"{told} {PERCENTS}." if is_percent else told)
+    raise ValueError(f"{told} Percents belong to assessors with an account and are given in their form.")
 
 
 def _by_rater(value: object) -> dict[str, object]:
@@ -277,14 +266,6 @@ _Label = Annotated[str, PlainValidator(_label)]
 _Votes = Annotated[dict[str, _Label], BeforeValidator(_by_rater)]
 _System = Annotated[str, StringConstraints(strip_whitespace=True)]
 _Reason = Annotated[str, AfterValidator(_storable)]
-
-
-class RatingData(NamedTuple):
-    """A person's rating of a summary; `rater` may be empty."""
-
-    criterion: str
-    rater: str
-    value: float
 
 
 class Mark(NamedTuple):
@@ -345,7 +326,7 @@ class Summary(_Model):
     """A summary under test. `units` are its units, if the file has them.
 
     `given` has the ratings of one row, first as written and then as RatingData. `rated` has the ratings of all rows by
-    criterion and rater. `names_references` is True if each of its rows names the reference that it is compared with.
+    criterion and rater. `names_references` is True if each of its rows names the references that it is compared with.
     """
 
     system: _RequiredName
@@ -357,7 +338,7 @@ class Summary(_Model):
     units: Any = None
     line: Place = None
     metadata: dict[str, Any] = {}
-    names_references: bool = False
+    names_references: bool = True
 
     def remark(self, document_id: str) -> str:
         """Return a remark on an empty summary, or on one with a model's thinking; "" for other summaries."""
@@ -400,8 +381,8 @@ class Reference(NamedTuple):
 class Row(_Model):
     """The checked contents of a record.
 
-    `names_reference` is True if the row names the reference that its summaries are compared with. `line` is the row's
-    place in the file.
+    `names_references` is True if the row names the references that its summaries are compared with. `line` is the
+    row's place in the file.
     """
 
     document_id: _RequiredName
@@ -411,23 +392,25 @@ class Row(_Model):
     reference_author: _Name = ""
     target: Annotated[_Target | None, BeforeValidator(_number)] = Field(None, alias="target_words")
     group: _Name = ""
-    language: Annotated[str, PlainValidator(_language)] = ""
-    metadata: Annotated[dict[str, Any], PlainValidator(_metadata)] = {}
+    language: Annotated[_Name, Field(pattern=rf"^({LANGUAGE.pattern})?$")] = ""
+    metadata: Annotated[dict[str, JsonValue], BeforeValidator(_object), AfterValidator(_metadata)] = {}
     questions: Annotated[tuple[str, ...], PlainValidator(_questions)] = ()
     rater: _Name = ""
     systems: list[Summary] = []
     claims: list[Claim] = []
     line: Place = None
     references: list[Any] = []
-    names_reference: bool = False
+    names_references: bool = False
 
     @model_validator(mode="after")
     def _named(self) -> Row:
         ids = self.reference_ids
         if len(ids) != len(self.texts):
             ids = tuple(map(str, range(1, len(self.texts) + 1)))
-        pairs = [(text, name) for text, name in zip(self.texts, ids, strict=True) if text.strip()]
-        self.references = self.references or [Reference(*pair, self.reference_author) for pair in pairs]
+        elif ids[0]:
+            self.names_references = True
+        pairs = [pair for pair in zip(self.texts, ids, strict=True) if pair[0].strip()]
+        self.references = [Reference(*pair, self.reference_author) for pair in pairs]
         return self
 
     def keys(self, summary: Summary) -> list[PairKey]:
@@ -440,6 +423,7 @@ class Row(_Model):
 
 _FAULTS = {
     "missing": "",
+    "string_pattern_mismatch": "must be a language code such as en or pt-BR.",
     **dict.fromkeys(("int_parsing", "int_from_float"), "must be a whole number, or empty for no target."),
     "dict_type": "must be an object.",
     "list_type": "must be a list of objects.",
@@ -459,9 +443,9 @@ def faults(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], str]
 class SetData:
     """A document set as the rows of a file describe it.
 
-    `references` has each reference by reference_id and target length, and `claims` has claims by the same key, whose
-    reference_id may be empty. The keys of `pairs` are (system, target length, reference_id), with "" for no
-    reference; the value is the place of the first row with this key, or None.
+    `references` has each reference by reference_id. `claims` has claims by reference_id, which may be empty, and target
+    length. The keys of `pairs` are (system, target length, reference_id), with "" for no reference; the value is the
+    place of the first row with this key, or None.
     """
 
     line: Place
@@ -470,38 +454,28 @@ class SetData:
     language: str = ""
     metadata: dict[str, object] = field(default_factory=dict)
     summaries: dict[SummaryKey, Summary] = field(default_factory=dict)
-    references: dict[str, dict[TargetWords, Reference]] = field(default_factory=dict)
-    authors: dict[str, str] = field(default_factory=dict)
+    references: dict[str, Reference] = field(default_factory=dict)
     pairs: dict[PairKey, Place] = field(default_factory=dict)
     questions: tuple[str, ...] = ()
     claims: dict[tuple[str, TargetWords], dict[object, Claim]] = field(default_factory=dict)
 
-    def conflicts(self, row: Row, advice: str, *, is_nested: bool) -> Iterator[tuple[str, str]]:
+    def conflicts(self, row: Row) -> Iterator[tuple[str, str]]:
         """Yield contradictions between a row and earlier ones as (field, reason).
 
-        The field is empty if a summary or a rating differs; `advice` says what to do about another summary.
+        The field is empty if a summary or a rating differs. A row with claims may not repeat a summary.
         """
         for name, column in _SHARED.items():
-            before, now = getattr(self, name), getattr(row, name)
-            if before and now not in (before, "", ()):
-                told = f"differs from that of {row.document_id!r}, which begins at {_at(self.line)}."
-                yield column, f"{told} Rows of one document_id have the same {column}, or leave it out."
+            yield from _differs(column, "document_id", self.line, getattr(self, name), getattr(row, name))
         for one in row.references:
-            known, author = self.references.get(one.id, {}).get(row.target, one), self.authors.get(one.id)
-            if known.text != one.text:
-                key = (
-                    "document_id, reference_id and target_words. Several references each need a reference_id."
-                )
-                yield "reference", f"is another text than at {_at(known.line)} for the same {key}"
-            if author and one.author not in ("", author):
-                told = f"is {one.author!r}, but {author!r} in another row of this reference_id."
-                yield "reference_author", told
+            known = self.references.get(one.id, one)
+            yield from _differs("reference", "reference_id", known.line, known.text, one.text)
+            yield from _differs("reference_author", "reference_id", known.line, known.author, one.author)
         for new in row.systems:
             old = self.summaries.get((new.system, row.target), new)
-            if old.summary != new.summary or (is_nested and old is not new):
+            if old is not new and (old.summary != new.summary or row.claims or new.claims):
                 key = f"document_id {row.document_id!r}, system {new.system!r}, target_words {row.target or 'none'}"
-                other = "" if is_nested else " with another summary"
-                yield "", f"repeats the key of {_at(old.line)} ({key}){other}. {advice}"
+                told = f"repeats the key of {_at(old.line)} ({key}) with another summary or with claims."
+                yield "", f"{told} Remove one of the two, rename the system, or name the column of systems."
             for criterion, rater, value in new.given:
                 if (before := old.rated.get((criterion, rater), value)) != value:
                     told = f"rates {criterion} as {value:g}, and the same rater, {rater!r}, has rated it as {before:g}"
@@ -512,8 +486,8 @@ class SetData:
         for name in _SHARED:
             setattr(self, name, getattr(self, name) or getattr(row, name))
         times: Counter[object] = Counter()
+        only = row.references[0].id if len(row.references) == 1 else ""
         for claim in row.claims:
-            only = row.references[0].id if len(row.references) == 1 else ""
             place = (claim.reference_id or only, row.target)
             # A pyramid may have two content units with the same label: take them in order.
             label = (place, claim.text, claim.weight, claim.unit)
@@ -527,37 +501,27 @@ class SetData:
             for key in row.keys(new):
                 self.pairs.setdefault(key, row.line)
             summary = self.summaries.setdefault((new.system, row.target), new)
+            summary.names_references &= row.names_references
             if summary is new:
-                new.line, new.names_references = row.line, row.names_reference
+                new.line = row.line
                 new.metadata = row.metadata if len(row.systems) == 1 else {}
             else:
-                summary.names_references &= row.names_reference
                 summary.marks += new.marks
-                summary.claims = summary.claims or new.claims
             for rating in new.given:
                 summary.rate(*rating)
         for one in row.references:
-            self.references.setdefault(one.id, {}).setdefault(row.target, one._replace(line=row.line))
-            self.authors[one.id] = self.authors.get(one.id) or one.author
+            known = self.references.get(one.id, one._replace(line=row.line))
+            self.references[one.id] = known._replace(author=known.author or one.author)
 
-    def reference_for(self, reference_id: str, target: TargetWords) -> str | None:
-        """Return the text of a reference for summaries of a target length; None if there is none.
-
-        It is the text for that length, or for all lengths. If all its texts are equal, they are for all lengths.
+    def placed_claims(self) -> Iterator[tuple[Claim, Summary | None]]:
+        """Yield each claim of references and documents, with the summary by its only system if it stands in it between
+        spaces and names neither a reference nor a unit.
         """
-        texts = self.references[reference_id]
-        only = next(iter(texts.values())) if len({each.text for each in texts.values()}) == 1 else None
-        one = texts.get(target) or texts.get(None) or only
-        return one.text if one else None
-
-    def is_of_summary(self, claim: Claim, target: TargetWords) -> bool:
-        """Return True if a claim without reference and unit stands between spaces in the summary of this length by its
-        only system.
-        """
-        is_named = bool(claim.reference_id or claim.unit)
-        of_length = [(name, one.summary) for (name, of), one in self.summaries.items() if of == target]
-        own = (text for name, text in of_length if {name} == claim.systems)
-        return not is_named and any(_spaced(claim.text) in _spaced(text) for text in own)
+        for (_, target), claims in self.claims.items():
+            for claim in claims.values():
+                system = "" if len(claim.systems) > 1 else "".join(claim.systems)
+                own = None if claim.reference_id or claim.unit else self.summaries.get((system, target))
+                yield claim, own if own and _spaced(claim.text) in _spaced(own.summary) else None
 
 
 _SHARED = {"documents": "document", "group": "group", "language": "language", "questions": "questions"}
@@ -568,39 +532,39 @@ def _at(line: Place) -> str:
     return f"line {line}" if isinstance(line, int) else str(line)
 
 
+def _differs(column: str, key: str, line: Place, before: object, now: object) -> Iterator[tuple[str, str]]:
+    if before and now not in (before, "", ()):
+        told = f"differs from that at {_at(line)}, where the {key} begins. Rows of one {key} have the same"
+        yield column, f"{told} {column}, or leave it out. Rows that differ need another {key}."
+
+
 @dataclass(slots=True)
 class Dataset:
     """The document sets of a file.
 
     - `sets`: by document_id, in the order of the file
-    - `repeated`: the lines that repeat the keys of an earlier line, each with that line
-    - `key_advice`: advice for two rows that have the same key but different texts
+    - `repeated`: sentences that name the lines that repeat the keys of an earlier line
     """
 
     sets: dict[str, SetData] = field(default_factory=dict)
-    repeated: dict[int | str, int | str] = field(default_factory=dict)
-    key_advice: str = "Remove one of the two, or rename the system."
+    repeated: list[str] = field(default_factory=list)
 
-    def add(self, row: Row, *, is_nested: bool = False) -> list[tuple[str, str]]:
-        """Add a row. If it contradicts earlier rows, add nothing and return contradictions as (field, reason).
-
-        A nested row may not repeat a summary.
-        """
+    def add(self, row: Row) -> list[tuple[str, str]]:
+        """Add a row. If it contradicts earlier rows, add nothing and return contradictions as (field, reason)."""
         one = self.sets.get(row.document_id) or SetData(row.line, metadata=row.metadata)
-        if conflicts := list(one.conflicts(row, self.key_advice, is_nested=is_nested)):
+        if conflicts := list(one.conflicts(row)):
             return conflicts
         self.sets[row.document_id] = one
-        if row.line and row.systems and not (row.systems[0].given or row.systems[0].marks):
-            earlier = [one.pairs.get(key) for key in row.keys(row.systems[0])]
-            if all(earlier) and earlier[0]:
-                self.repeated[row.line] = earlier[0]
+        keys = [key for new in row.systems if not (new.given or new.marks) for key in row.keys(new)]
+        if keys and all(key in one.pairs for key in keys):
+            self.repeated.append(f"{row.line} repeats {one.pairs[keys[0]]}")
         one.take(row)
         return []
 
     def writers(self) -> tuple[set[str], set[str]]:
         """Return the names of systems with summaries, and of authors of references."""
         sets = self.sets.values()
-        people = {author for one in sets for author in one.authors.values()}
+        people = {each.author for one in sets for each in one.references.values()}
         return {name for one in sets for name, _ in one.summaries}, people - {""}
 
     def summaries(self) -> Iterator[Summary]:
@@ -626,11 +590,12 @@ class Dataset:
         summaries.
         """
         sets = self.sets.values()
-        places = [(one, target, claims) for one in sets for (_, target), claims in one.claims.items()]
-        held = [(one, target, claim) for one, target, claims in places for claim in claims.values()]
-        if all(one.is_of_summary(claim, target) for one, target, claim in held):
-            for one, target, claim in held:
-                one.summaries[next(iter(claim.systems)), target].claims.append(claim)
+        placed = [(claim, own) for one in sets for claim, own in one.placed_claims()]
+        owned = [(claim, own) for claim, own in placed if own]
+        if len(owned) == len(placed):
+            for claim, own in owned:
+                own.claims.append(claim)
+            for one in sets:
                 one.claims = {}
 
     def take_marks(self, *, are_asked: bool = False) -> int:

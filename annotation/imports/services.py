@@ -263,7 +263,7 @@ def _read_pushed(rows: Sequence[Mapping[str, object]]) -> tuple[FileReading, dic
 def _outcome(row: Row, store: Store) -> PushedRow:
     keys = [(row.document_id, "summaries", one.system, row.target) for one in row.systems]
     summary, state = store.texts[keys[0]] if keys else (None, None)
-    keys = [(row.document_id, "references", one.id, row.target) for one in row.references]
+    keys = [(row.document_id, "references", one.id, None) for one in row.references]
     reference, of_reference = store.texts[keys[0]] if keys else (None, None)
     is_changed = state == "unchanged" and of_reference == "created"
     whole = "changed" if is_changed else state or of_reference or "unchanged"

@@ -6,10 +6,9 @@ The caller owns the transaction and must roll it back if there are `problems`.
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Literal, NamedTuple
 
@@ -18,10 +17,12 @@ from django.db.models import Prefetch, Q
 from django.utils import timezone
 
 from annotation.core.by_hand import copy_rows, insert, new_keys
+from annotation.core.criteria import criterion_of
 from annotation.core.current_checks import take_out
 from annotation.imports.problems import Findings
 from annotation.imports.row import Claim as ClaimData
-from annotation.imports.row import Dataset, Place, SetData, Side, Stretch, TargetWords
+from annotation.imports.row import Dataset, Place, Reference, SetData, Side, Stretch, TargetWords
+from annotation.imports.row import Summary as SummaryData
 from annotation.judging.question_texts import MOST_QUESTIONS, question_key
 from annotation.judging.services.running.questions import add_questions, questions_about
 from annotation.models import (
@@ -55,7 +56,6 @@ MOST_ORIGIN_CHARACTERS = 190
 ORIGIN = "import:"
 """Prefix of `origin_name` of imported verdicts."""
 
-_BASELINE = re.compile(r"(lead|random|baseline)([-_ ]?\d+)?|.*\bbaseline\b.*", re.IGNORECASE)
 _TOPS = (3, 4, 5, 7, 10)
 """The highest points of guessed scales."""
 _SUMMEVAL = {each.name.removeprefix("summeval_"): replace(each, asked="after") for each in PACKS["SummEval"]}
@@ -70,7 +70,7 @@ Owner = Summary | DocumentSet
 Units = dict[tuple[int | None, int | None], int]
 """Keys of units by the key of their summary and their number."""
 Said = dict[str, tuple[str | None, dict[str, str]]]
-"""Label and votes for a check, by the name of the file."""
+"""The latest label and votes for a check by the name of the file, and the latest of all files by an empty name."""
 
 
 @dataclass(slots=True)
@@ -86,8 +86,8 @@ Counts = dict[str, Count]
 """The counts of an import by kind of row."""
 
 State = Literal["created", "changed", "unchanged"]
-TextKey = tuple[str, str, str, TargetWords]
-"""The document_id, the column that holds the text, its system or reference_id, and its target length."""
+TextKey = tuple[str, str, TargetWords]
+"""The kind of a text, its system or reference_id, and its target length, which references do not have."""
 
 
 @dataclass(slots=True)
@@ -95,7 +95,7 @@ class Store:
     """Writes the document sets of a file into a project, some at a time.
 
     `stale` has the keys of existing sets to score again; `new_criteria` describes criteria with their scales. `texts`
-    has the row of each summary and reference with its state.
+    has the row of each summary and reference with its state, by document_id and key.
     """
 
     project: Project
@@ -107,7 +107,7 @@ class Store:
     criteria: dict[str, Criterion] = field(default_factory=dict)
     new_criteria: list[str] = field(default_factory=list)
     stale: set[int] = field(default_factory=set)
-    texts: dict[TextKey, tuple[Summary, State]] = field(default_factory=dict)
+    texts: dict[tuple[str, *TextKey], tuple[Summary, State]] = field(default_factory=dict)
 
     @property
     def origin(self) -> str:
@@ -126,29 +126,24 @@ class Store:
         """Create the systems and criteria that are missing."""
         names, people = dataset.writers()
         self.systems = {row.name: row for row in System.objects.filter(project=self.project)}
-        new = {}
         for name in sorted(names | people):
-            there = name in self.systems
-            self.count("systems" if name in names else "reference_authors", there)
-            if not there:
-                kind = System.Kind.BASELINE if _BASELINE.fullmatch(name) else System.Kind.SUMMARISER
-                kind = System.Kind.PERSON if name in people else kind
-                new[name] = System(project=self.project, name=name, kind=kind)
-        insert(list(new.values()))
-        self.systems |= new
+            self.count("systems" if name in names else "reference_authors", name in self.systems)
+        kinds = dict.fromkeys(names, System.Kind.SUMMARISER) | dict.fromkeys(people, System.Kind.PERSON)
+        lacking = sorted(kinds.keys() - self.systems.keys())
+        new = [System(project=self.project, name=name, kind=kinds[name]) for name in lacking]
+        insert(new)
+        self.systems |= {row.name: row for row in new}
         self._make_criteria(dataset.rated())
 
     def _make_criteria(self, rated: Mapping[str, set[float]]) -> None:
-        rows = Criterion.objects.filter(project=self.project, retired_at=None).order_by("position", "pk")
-        there = {row.name: row for row in rows}
+        rows = Criterion.objects.filter(project=self.project, retired_at=None)
+        there = set(rows.values_list("name", flat=True))
         for name, values in rated.items():
             fact = _criterion(name, values)
-            row = there.get(fact.name)
-            self.count("criteria", row)
-            if row is None:
-                position = 1 + max((each.position for each in there.values()), default=0)
-                row = Criterion.objects.create(project=self.project, position=position, **asdict(fact))
-                there[fact.name] = row
+            row = criterion_of(self.project, fact)
+            self.count("criteria", row.name in there)
+            if row.name not in there:
+                there.add(row.name)
                 told = "yes or no" if fact.scale == "yes_no" else f"{fact.values[0]} to {fact.values[-1]}"
                 source = "" if fact in _SUMMEVAL.values() else ", guessed from the values"
                 self.new_criteria.append(f"`{fact.name}` is {told}{source}")
@@ -204,7 +199,6 @@ class _Batch:
     - `pairs`: comparisons that the project has
     - `new`: new texts, with their units if the file has them
     - `changed`: summaries with other metadata
-    - `states`: what the import does with each text, by the identity of its row
     """
 
     store: Store
@@ -214,7 +208,6 @@ class _Batch:
     touched: set[int] = field(default_factory=set)
     new: list[tuple[Summary | Document, tuple[Stretch, ...] | None]] = field(default_factory=list)
     pairs: set[tuple[int, int]] = field(default_factory=set)
-    states: dict[int, State] = field(default_factory=dict)
     changed: list[Summary] = field(default_factory=list)
     new_claims: list[Claim] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
@@ -224,13 +217,12 @@ class _Batch:
         return [row for row in self.sets.values() if row.pk not in self.new_sets]
 
     def each(self) -> Iterator[tuple[DocumentSet, SetData]]:
-        return ((self.sets[name], one) for name, one in self.data.items() if name in self.sets)
+        return ((self.sets[name], one) for name, one in self.data.items())
 
-    def _refuse(self, line: Place, owner: Owner) -> None:
-        of_text = "system name or target_words" if getattr(owner, "is_summary", False) else "reference_id"
-        key = "document_id" if isinstance(owner, DocumentSet) else of_text
-        told = f"differs from the project's text. Import it with another {key}, or into a new project."
-        self.store.problems.add(line, "", f"{_name_of(owner)} {told}")
+    def _refuse(self, line: Place, owner: Owner, what: str = "text") -> None:
+        name, key = _name_and_key(owner)
+        told = f"has another {what} in the project. Import it with another {key}, or into a new project."
+        self.store.problems.add(line, "", f"{name} {told}")
 
     # Document sets and their texts
 
@@ -239,23 +231,19 @@ class _Batch:
         rows = DocumentSet.objects.filter(project=project, external_id__in=list(self.data))
         whole = rows.prefetch_related("documents", "summaries__system", "summaries__comparisons_as_summary")
         there = {row.external_id: row for row in whole}
-        new, regrouped = [], []
+        regrouped = []
         for name, one in self.data.items():
-            row = there.get(name)
-            if row and one.language not in ("", row.language):
-                told = f"is {one.language!r}, but {name!r} is in the project as {row.language!r}. Use another"
-                self.store.problems.add(one.line, "language", f"{told} document_id or a new project.")
-                continue
-            is_regrouped = bool(row and one.group not in ("", row.group))
-            self.store.count("document_sets", row, is_changed=is_regrouped)
-            if row is None:
-                about = {"group": one.group, "language": one.language or "en", "metadata": one.metadata}
-                row = DocumentSet(project=project, external_id=name, **about)
-                new.append(row)
-            elif is_regrouped:
+            about = {"group": one.group, "language": one.language or "en", "metadata": one.metadata}
+            row = there.get(name) or DocumentSet(project=project, external_id=name, **about)
+            is_regrouped = one.group not in ("", row.group)
+            self.store.count("document_sets", row.pk, is_changed=is_regrouped)
+            if is_regrouped:
                 row.group = one.group
                 regrouped.append(row)
+            if one.language not in ("", row.language):
+                self._refuse(one.line, row, "language")
             self.sets[name] = row
+        new = [row for name, row in self.sets.items() if name not in there]
         insert(new)
         DocumentSet.objects.bulk_update(regrouped, ["group"], batch_size=2000)
         self.new_sets = {row.pk for row in new}
@@ -273,8 +261,7 @@ class _Batch:
         self.pairs = {(each.summary_id, each.reference_id) for each in compared}
         for row, one in self.each():
             self._plan_documents(row, one)
-            self._plan_summaries(row, one, there[row.pk])
-            self._plan_references(row, one, there[row.pk])
+            self._plan_texts(row, one, there[row.pk])
         created = [text for text, _ in self.new if isinstance(text, Summary)]
         insert([text for text, _ in self.new if isinstance(text, Document)])
         insert(created)
@@ -299,64 +286,41 @@ class _Batch:
             numbered = enumerate(one.documents, start=1)
             self.new += [(Document(document_set=row, position=at, text=text), None) for at, text in numbered]
 
-    def _plan_summaries(self, row: DocumentSet, one: SetData, there: Sequence[Summary]) -> None:
-        known = {(each.system, each.target_words): each for each in there if each.is_summary}
-        for (name, target), given in one.summaries.items():
-            about: dict[str, Any] = {"system": self.store.systems[name], "target_words": target}
-            about |= {"names_references": given.names_references, "metadata": given.metadata}
-            new = Summary(document_set=row, is_summary=True, text=given.summary, **about)
-            self._plan(("summaries", name, target), new, known.get((new.system, target), new), given)
-
-    def _plan_references(self, row: DocumentSet, one: SetData, there: Sequence[Summary]) -> None:
-        of_set = [each for each in there if each.is_reference]
-        known = {(each.external_id, each.target_words): each for each in of_set}
-        for summary, reference in product(there, of_set):
-            if (summary.pk, reference.pk) in self.pairs:
-                known.setdefault((reference.external_id, summary.target_words), reference)
-        for name, texts in one.references.items():
-            author = self.store.systems.get(one.authors[name])
-            is_new = all(each.external_id != name for each in of_set)
-            is_one_text = len({given.text for given in texts.values()}) == 1
-            for target, given in texts.items():
-                place = None if is_new and is_one_text else target
-                about = {"external_id": name, "target_words": place, "text": given.text}
-                new = Summary(document_set=row, is_reference=True, system=author, **about)
-                general = known.get((name, None), new)
-                default = general if general.text == given.text else new
-                reference = known.get((name, target), default)
-                if author not in (None, reference.system):
-                    told = (
-                        f"is {author}, not the author of {_name_of(reference)} in the project. Leave it out."
-                    )
-                    self.store.problems.add(given.line, "reference_author", told)
-                self._plan(("references", name, target), new, reference, given)
-                known[name, reference.target_words] = reference
-
-    def _plan(self, key: tuple[str, str, TargetWords], new: Summary, row: Summary, data: Any) -> None:
-        """`new` is the text of the file. `row` is the one in the project, or else `new`."""
-        if id(row) not in self.states:
-            is_changed = new.metadata not in ({}, row.metadata)
-            self.states[id(row)] = self.store.count(key[0], row.pk, is_changed=is_changed)
-            if row is new:
-                self.new.append((row, data.units))
+    def _plan_texts(self, row: DocumentSet, one: SetData, there: Sequence[Summary]) -> None:
+        known = {_key_of(each): each for each in there}
+        for data, new in self._texts(row, one):
+            key = _key_of(new)
+            text = known.get(key, new)
+            is_changed = new.metadata not in ({}, text.metadata)
+            state = self.store.count(key[0], text.pk, is_changed=is_changed)
+            self.store.texts[row.external_id, *key] = (text, state)
+            if text is new:
+                self.new.append((new, data.units))
             elif is_changed:
-                row.metadata = new.metadata
-                self.changed.append(row)
-        if row.text != new.text:
-            self._refuse(data.line, row)
-        self.store.texts[new.document_set.external_id, *key] = (row, self.states[id(row)])
+                text.metadata = new.metadata
+                self.changed.append(text)
+            if text.text != new.text:
+                self._refuse(data.line, text)
+            if new.system not in (None, text.system):
+                self._refuse(data.line, text, "author")
+
+    def _texts(self, row: DocumentSet, one: SetData) -> Iterator[tuple[SummaryData | Reference, Summary]]:
+        systems = self.store.systems
+        for (name, target), given in one.summaries.items():
+            about: dict[str, Any] = {"system": systems[name], "target_words": target, "text": given.summary}
+            about |= {"names_references": given.names_references, "metadata": given.metadata}
+            yield given, Summary(document_set=row, is_summary=True, **about)
+        for name, reference in one.references.items():
+            about = {"system": systems.get(reference.author), "external_id": name, "text": reference.text}
+            yield reference, Summary(document_set=row, is_reference=True, **about)
 
     def _compare(self, one: SetData, texts: Sequence[Summary]) -> None:
         references = [each for each in texts if each.is_reference]
-        of_length = {(reference.external_id, reference.target_words) for reference in references}
         for summary, reference in product((each for each in texts if each.is_summary), references):
-            words, name = summary.target_words, reference.external_id
-            # If a reference has a text for this length, that text replaces its text for all lengths.
-            length = words if (name, words) in of_length else None
-            is_own = summary.system == reference.system and summary.text == reference.text
             system = summary.system.name if summary.system else ""
-            is_asked = (system, words, name) in one.pairs or not summary.names_references
-            if is_own or reference.target_words != length or not is_asked:
+            is_own = summary.system == reference.system and summary.text == reference.text
+            is_named = (system, summary.target_words, reference.external_id) in one.pairs
+            if is_own or (summary.names_references and not is_named):
                 continue
             there = (summary.pk, reference.pk) in self.pairs
             self.store.count("comparisons", there)
@@ -422,9 +386,8 @@ class _Batch:
             there, given = rows[each.owner], each.claims
             self.store.count("claims", there and there[0].pk, times=len(there))
             if [(row.text, row.weight) for row in there] != [(claim.text, claim.weight) for claim in given]:
-                told = f"the list of claims of {_name_of(each.owner)} differs from the one in the project, or for"
-                told = f"{told} another target length. Give the same claims, or import into a new project."
-                self.store.problems.add(self.data[each.row.external_id].line, "", told)
+                line = self.data[each.row.external_id].line
+                self._refuse(line, each.owner, "list of claims for another target length or")
         if self.store.problems.count:
             return []
         insert(self.new_claims)
@@ -437,7 +400,7 @@ class _Batch:
                     owner = self.store.texts[row.external_id, "summaries", system, target][0]
                     yield _Claims(row, owner, summary.claims, "summary", target)
             for (reference_id, target), claims in one.claims.items():
-                found = self.store.texts.get((row.external_id, "references", reference_id, target))
+                found = self.store.texts.get((row.external_id, "references", reference_id, None))
                 yield _Claims(row, found[0] if found else row, [*claims.values()], "reference", target)
 
     def _answers(self, lists: Sequence[_Claims], rows: Mapping[Owner, list[Claim]]) -> Iterator[_Answer]:
@@ -450,7 +413,7 @@ class _Batch:
                 check_id = checks.get((row.pk, summary.pk))
                 self.store.count("checks", check_id)
                 before = said.get(check_id or 0, {})
-                last = before.get(self.store.origin, list(before.values())[-1] if before else None)
+                last = before.get(self.store.origin, before.get(""))
                 votes = claim.votes.get(system, {})
                 self.store.count("verdicts", last == (label, votes))
                 if last != (label, votes):
@@ -478,8 +441,8 @@ class _Batch:
 
     def _score_new(self, answers: Sequence[_Answer]) -> dict[tuple[int, int], Any]:
         """Store the scores of new sets. Return the derived columns of their checks, by claim and summary."""
-        created = [text for text, _ in self.new if isinstance(text, Summary) and text.is_summary]
-        summaries = [row for row in created if row.document_set_id in self.new_sets]
+        of_new_sets = (text for text, _ in self.new if text.document_set_id in self.new_sets)
+        summaries = [text for text in of_new_sets if isinstance(text, Summary) and text.is_summary]
         labels: dict[int, dict[int, str]] = defaultdict(dict)
         for each in answers:
             labels[each.summary.pk][each.claim.pk] = each.label
@@ -537,15 +500,14 @@ def _known_claims(owners: Sequence[Owner]) -> dict[Owner, list[Claim]]:
 
 
 def _known_answers(sets: Sequence[DocumentSet]) -> tuple[dict[tuple[int, int], int], dict[int, Said]]:
-    """Load checks by claim and summary, and for each check the label and votes of each file, the latest last."""
+    """Load checks by claim and summary, and for each check the labels and votes of files."""
     said: dict[int, Said] = defaultdict(dict)
     checks = Check.objects.filter(summary__document_set__in=sets).values_list("pk", "claim_id", "summary_id")
     of_files = {"role": Verdict.Role.REVIEWER, "origin_name__startswith": ORIGIN}
     imported = Verdict.objects.filter(check_row__summary__document_set__in=sets, **of_files).order_by("pk")
     columns = ("check_row_id", "origin_name", "label", "votes")
     for check_id, origin, label, votes in imported.values_list(*columns):
-        said[check_id].pop(origin, None)
-        said[check_id][origin] = label, dict(votes)
+        said[check_id][origin] = said[check_id][""] = label, dict(votes)
     return {(claim_id, summary_id): pk for pk, claim_id, summary_id in checks}, said
 
 
@@ -579,8 +541,19 @@ def _column_of(owner: Owner) -> str:
     return "summary" if isinstance(owner, Summary) else "document_set"
 
 
-def _name_of(owner: Owner) -> str:
+def _key_of(text: Summary) -> TextKey:
+    if text.is_summary:
+        return "summaries", str(text.system), text.target_words
+    return "references", text.external_id, None
+
+
+def _name_and_key(owner: Owner) -> tuple[str, str]:
+    """Return the name of a text in messages, and the columns of its key."""
     if isinstance(owner, DocumentSet):
-        return f"the document of {owner.external_id!r}"
-    kind, name = ("summary", str(owner.system)) if owner.is_summary else ("reference", owner.external_id)
-    return f"the {kind} {name!r} of {owner.document_set.external_id!r}"
+        return f"the document of {owner.external_id!r}", "document_id"
+    if owner.is_summary:
+        return (
+            f"the summary {str(owner.system)!r} of {owner.document_set.external_id!r}",
+            "system name or target_words",
+        )
+    return f"the reference {owner.external_id!r} of {owner.document_set.external_id!r}", "reference_id"

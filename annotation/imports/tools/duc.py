@@ -45,7 +45,7 @@ def is_of_duc(file: NamedFile) -> bool:
 
 def read_duc_files(files: Sequence[NamedFile], problems: Findings, warnings: Findings) -> Dataset:
     """Read files together. Problems and warnings are added to the arguments."""
-    dataset, pyramids = Dataset(), _Pyramids()
+    dataset, pyramids, lengths = Dataset(), _Pyramids(), dict[tuple[str, str], int | None]()
     for file in files:
         try:
             row = _row_of(file, pyramids, warnings)
@@ -53,10 +53,11 @@ def read_duc_files(files: Sequence[NamedFile], problems: Findings, warnings: Fin
             problems.add(refusal.problems[0].line, "", refusal.problems[0].reason, file=file.name)
             continue
         row.line = file.name
-        for _, reason in dataset.add(row, is_nested=bool(row.claims)):
+        lengths |= {(row.document_id, one.id): row.target for one in row.references}
+        for _, reason in dataset.add(row):
             problems.add(None, "", reason, file=file.name)
-    for one in dataset.sets.values():
-        pairs = ((*key, name) for key in one.summaries for name, of in one.references.items() if key[1] in of)
+    for name, one in dataset.sets.items():
+        pairs = ((*key, of) for key in one.summaries for of in one.references if lengths[name, of] == key[1])
         one.pairs = {pair: None for pair in pairs if pair[2] != PYRAMID_ID or pair in one.pairs}
     return dataset
 
@@ -87,7 +88,9 @@ def _see_row(path: PurePosixPath, content: str) -> Row:
     if is_model and not units:
         raise unreadable("is a model summary without units. It cannot be compared with.")
     author = who if who.isalpha() else ""
-    held: dict[str, Any] = {"reference": text, "reference_id": who, "reference_author": author}
+    # A person may write a model for each target length.
+    model_id = f"{who}.{name.target}" if name.target else who
+    held: dict[str, Any] = {"reference": text, "reference_id": model_id, "reference_author": author}
     if not is_model:
         held = {"systems": [{"system": who, "summary": text, "units": stretches}]}
     group = name.set_name if name.document else ""
@@ -123,7 +126,7 @@ def _pyramid_row(path: PurePosixPath, content: str, pyramids: _Pyramids) -> Row:
 
 def _row(**values: Any) -> Row:
     try:
-        return Row.model_validate({"names_reference": True, **values})
+        return Row.model_validate({"names_references": True, **values})
     except ValidationError as error:
         raise unreadable("; ".join(reason for _, reason in faults(error))) from error
 

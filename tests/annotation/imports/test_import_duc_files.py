@@ -22,6 +22,7 @@ from annotation.models import (
     Verdict,
 )
 from tests.annotation.imports.files import counted, jsonl, row, row_counts
+from tests.annotation.imports.test_people import exported_twice
 from tests.annotation.imports.tools.packages import (
     BRIDGE,
     MODEL_UNITS,
@@ -67,7 +68,7 @@ def test_see_files_become_summaries_with_their_own_units(project: Project, tmp_p
         "comparisons": (1, 0, 0),
     }
     model = Summary.objects.get(is_reference=True)
-    assert model.external_id == "I"
+    assert model.external_id == "I.50"
     assert pieces(model) == list(MODEL_UNITS)
     assert pieces(the_peer()) == list(PEER_UNITS)
     kinds = dict(System.objects.values_list("name", "kind"))
@@ -92,9 +93,16 @@ def test_both_formats_come_in_at_once(project: Project, tmp_path: Path) -> None:
     assert report.problems[0].describe() == "README.txt: is no SEE HTML or DUCView file."
 
 
+def compared(project: Project) -> set[tuple[int | None, str]]:
+    pairs = Comparison.objects.filter(summary__document_set__project=project)
+    return set(pairs.values_list("summary__target_words", "reference__external_id"))
+
+
 def test_peers_are_compared_with_models_of_their_length(project: Project, tmp_path: Path) -> None:
-    bring(project, tmp_path, {**SEE, "peers/D061.M.100.J.19.html": see_page("One.")})
-    assert Comparison.objects.get().summary == Summary.objects.get(is_summary=True, target_words=50)
+    long = {MODEL.replace("050", "100"): see_page("Uno."), PEER.replace("050", "100"): see_page("One.")}
+    bring(project, tmp_path, {**SEE, **long})
+    assert compared(project) == {(50, "I.50"), (100, "I.100")}
+    assert compared(exported_twice(project, tmp_path)) == compared(project)
 
 
 def test_bad_files_are_refused_together_or_left_out(project: Project, tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_numbers_beside_ratings_are_named_if_they_are_not_read(tmp_path: Path) -
 def test_sentence_tags_are_dropped_from_references(tmp_path: Path) -> None:
     path = jsonl(tmp_path, FLAT | {"reference": f"<t> {REFERENCE} </t> <t> {EARLY} </t>\n"})
     [one] = read_dataset(path).dataset.sets.values()
-    assert one.references[""][None].text == f"{REFERENCE} {EARLY}"
+    assert one.references[""].text == f"{REFERENCE} {EARLY}"
 
 
 def test_a_list_of_sentences_is_one_document(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_a_decimal_comma_and_words_after_a_rating_are_read(
     header = "Fall-Nr.;Dokument;Modellname;KI-Kurzfassung;Musterlösung;Bewerter;Verständlichkeit"
     path = raw(tmp_path, f"{header}\nd1;{DOCUMENT};alder;{LATE};{REFERENCE};anna;{written}\n", "rows.csv")
     dataset = read_dataset(path).dataset
-    assert dataset.sets["d1"].references[""][None].text == REFERENCE
+    assert dataset.sets["d1"].references[""].text == REFERENCE
     assert [one.rated for one in dataset.summaries()] == [{("Verständlichkeit", "anna"): value}]
 
 

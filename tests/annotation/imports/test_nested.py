@@ -36,7 +36,7 @@ def test_a_claim_that_names_a_reference_is_the_reference_s(tmp_path: Path) -> No
 def test_a_reference_of_several_may_lack_its_id(tmp_path: Path) -> None:
     line = nested(reference_text=["One.", "Two."], reference_id=["A", None], claims=...)
     found = read_dataset(jsonl(tmp_path, line)).dataset.sets["d1"].references
-    assert {name: texts[None].text for name, texts in found.items()} == {"A": "One.", "": "Two."}
+    assert {name: one.text for name, one in found.items()} == {"A": "One.", "": "Two."}
 
 
 @pytest.mark.parametrize("own", ["A", ""])

@@ -300,7 +300,7 @@ def test_fields_that_a_tool_s_layout_leaves_out_are_named(
 
 def test_the_tags_around_sentences_of_realsumm_are_no_words(tmp_path: Path) -> None:
     dataset = read(tmp_path, Case("realsumm.json", REALSUMM)).dataset
-    assert dataset.sets["cnn-0"].reference_for("", None) == "The mill shuts."
+    assert dataset.sets["cnn-0"].references[""].text == "The mill shuts."
 
 
 def test_a_column_for_each_choice_of_mechanical_turk_is_one_rating(tmp_path: Path) -> None:

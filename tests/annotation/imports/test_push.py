@@ -128,7 +128,7 @@ def test_rows_that_contradict_the_project_refuse_those_of_their_set(world: World
     assert not DocumentSet.objects.filter(external_id="mill").exists()
     report = push_rows(project=world.project, rows=rows, by=world.mona, skip_invalid=True)
     assert states(report) == ["created", "refused", "refused", "refused"]
-    reasons = ["has no document 'nowhere'", *["differs from the project's text"] * 2]
+    reasons = ["has no document 'nowhere'", *["has another text in the project"] * 2]
     for row, reason in zip(report.rows[1:], reasons, strict=True):
         assert reason in row.problems[0].reason
     assert Summary.objects.get(pk=known.pk).text == known.text

@@ -66,17 +66,17 @@ def test_letters_are_models_and_numbers_are_peers(tmp_path: Path) -> None:
     dataset, problems, _ = read(tmp_path, files)
     assert problems == []
     one = dataset.sets["D1"]
-    assert (one.references["A"][50].text, one.authors["A"]) == ("One. Uno.", "A")
-    assert one.references["A"][50].units == ((0, 4), (5, 9))
+    assert (one.references["A.50"].text, one.references["A.50"].author) == ("One. Uno.", "A")
+    assert one.references["A.50"].units == ((0, 4), (5, 9))
     assert one.summaries["2", 50].summary == "Two."
-    assert ("2", 50, "A") in one.pairs
+    assert ("2", 50, "A.50") in one.pairs
 
 
 def test_a_folder_tells_more_than_a_letter(tmp_path: Path) -> None:
     names = {"x/peers/D1.M.050.J.A.html": see_page("One."), "x/models/D1.M.050.J.A.html": see_page("Uno.")}
     dataset, _, _ = read(tmp_path, names)
     assert dataset.sets["D1"].summaries["A", 50].summary == "One."
-    assert dataset.sets["D1"].references["A"][50].text == "Uno."
+    assert dataset.sets["D1"].references["A.50"].text == "Uno."
 
 
 def test_a_single_document_is_a_set_of_its_own_in_the_group_of_its_set(tmp_path: Path) -> None:
