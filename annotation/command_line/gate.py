@@ -329,11 +329,12 @@ def _of_set(document_id: str, one: SetData) -> Iterator[GateSummary]:
 def _compared(one: SetData) -> Iterator[tuple[str, int | None, str, str | None]]:
     # A summary without a reference has one comparison, with the name "" and the text None.
     for (system, target), summary in one.summaries.items():
+        names_none = (system, target, "") in one.pairs
         texts: list[tuple[str, str | None]] = [
             (name, each.text)
             for name, each in one.references.items()
             if (each.author, each.text) != (system, summary.summary)
-            and (not summary.names_references or (system, target, name) in one.pairs)
+            and (names_none or (system, target, name) in one.pairs)
         ]
         yield from ((system, target, name, text) for name, text in texts or [("", None)])
 

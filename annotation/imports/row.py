@@ -326,7 +326,7 @@ class Summary(_Model):
     """A summary under test. `units` are its units, if the file has them.
 
     `given` has the ratings of one row, first as written and then as RatingData. `rated` has the ratings of all rows by
-    criterion and rater. `names_references` is True if each of its rows names the references that it is compared with.
+    criterion and rater.
     """
 
     system: _RequiredName
@@ -338,7 +338,6 @@ class Summary(_Model):
     units: Any = None
     line: Place = None
     metadata: dict[str, Any] = {}
-    names_references: bool = True
 
     def remark(self, document_id: str) -> str:
         """Return a remark on an empty summary, or on one with a model's thinking; "" for other summaries."""
@@ -379,11 +378,7 @@ class Reference(NamedTuple):
 
 
 class Row(_Model):
-    """The checked contents of a record.
-
-    `names_references` is True if the row names the references that its summaries are compared with. `line` is the
-    row's place in the file.
-    """
+    """The checked contents of a record. `line` is its place in the file."""
 
     document_id: _RequiredName
     documents: Annotated[tuple[str, ...], PlainValidator(_documents)] = Field((), alias="document")
@@ -400,24 +395,22 @@ class Row(_Model):
     claims: list[Claim] = []
     line: Place = None
     references: list[Any] = []
-    names_references: bool = False
 
     @model_validator(mode="after")
     def _named(self) -> Row:
         ids = self.reference_ids
         if len(ids) != len(self.texts):
             ids = tuple(map(str, range(1, len(self.texts) + 1)))
-        elif ids[0]:
-            self.names_references = True
         pairs = [pair for pair in zip(self.texts, ids, strict=True) if pair[0].strip()]
         self.references = [Reference(*pair, self.reference_author) for pair in pairs]
         return self
 
     def keys(self, summary: Summary) -> list[PairKey]:
-        """Return the keys of one of the row's summaries: one for each reference; without references, one with an empty
-        id.
+        """Return the keys of one of the row's summaries: one for each reference that the row names by its id; otherwise
+        one with an empty id.
         """
-        named = [reference.id for reference in self.references] or [""]
+        is_named = len(self.reference_ids) == len(self.texts) and self.reference_ids[0]
+        named = [reference.id for reference in self.references] if is_named else [""]
         return [(summary.system, self.target, name) for name in named]
 
 
@@ -444,8 +437,8 @@ class SetData:
     """A document set as the rows of a file describe it.
 
     `references` has each reference by reference_id. `claims` has claims by reference_id, which may be empty, and target
-    length. The keys of `pairs` are (system, target length, reference_id), with "" for no reference; the value is the
-    place of the first row with this key, or None.
+    length. The keys of `pairs` are (system, target length, reference_id), with "" for a row that names no reference;
+    the value is the place of the first row with this key, or None.
     """
 
     line: Place
@@ -501,7 +494,6 @@ class SetData:
             for key in row.keys(new):
                 self.pairs.setdefault(key, row.line)
             summary = self.summaries.setdefault((new.system, row.target), new)
-            summary.names_references &= row.names_references
             if summary is new:
                 new.line = row.line
                 new.metadata = row.metadata if len(row.systems) == 1 else {}
@@ -551,7 +543,7 @@ class Dataset:
 
     def add(self, row: Row) -> list[tuple[str, str]]:
         """Add a row. If it contradicts earlier rows, add nothing and return contradictions as (field, reason)."""
-        one = self.sets.get(row.document_id) or SetData(row.line, metadata=row.metadata)
+        one = self.sets.get(row.document_id) or SetData(row.line, metadata={**row.metadata})
         if conflicts := list(one.conflicts(row)):
             return conflicts
         self.sets[row.document_id] = one

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 NO_TARGET = "No target length: brevity and composite are blank unless the project's settings have one."
 NEW_CRITERIA = (
-    "Criteria are new: {}. Assessors are asked them, too, until you retire them. To use another scale, change it under "
+    "Criteria are new, with a usual scale that holds the values: {}. Assessors are asked them, too, until you retire them. To use another scale, change it under "
     "Guidelines and criteria and import the file again."
 )
 CONTRADICTION = "They contradict the project's data. Correct these rows, or leave them out."
@@ -166,7 +166,8 @@ def _write(
 
 
 def _rescore(store: Store) -> None:
-    stale = Summary.objects.filter(document_set__in=store.stale, is_summary=True).order_by("pk")
+    of_sets = Summary.objects.filter(document_set__project=store.project, is_summary=True)
+    stale = of_sets.filter(document_set__external_id__in=store.stale).order_by("pk")
     for keys in batches(stale.values_list("pk", flat=True) if store.stale else (), RESCORED_AT_ONCE):
         rescore_held(project=store.project, held=summaries(keys, hold=True))
 

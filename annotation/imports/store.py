@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any, Literal, NamedTuple
 
 from django.db import connection
-from django.db.models import Prefetch, Q
+from django.db.models import Prefetch, Q, prefetch_related_objects
 from django.utils import timezone
 
 from annotation.core.by_hand import copy_rows, insert, new_keys
@@ -94,8 +94,8 @@ TextKey = tuple[str, str, TargetWords]
 class Store:
     """Writes the document sets of a file into a project, some at a time.
 
-    `stale` has the keys of existing sets to score again; `new_criteria` describes criteria with their scales. `texts`
-    has the row of each summary and reference with its state, by document_id and key.
+    `stale` has the document_ids of existing sets to score again; `new_criteria` describes criteria with their scales.
+    `texts` has the row of each summary and reference with its state, by document_id and key.
     """
 
     project: Project
@@ -106,7 +106,7 @@ class Store:
     systems: dict[str, System] = field(default_factory=dict)
     criteria: dict[str, Criterion] = field(default_factory=dict)
     new_criteria: list[str] = field(default_factory=list)
-    stale: set[int] = field(default_factory=set)
+    stale: set[str] = field(default_factory=set)
     texts: dict[tuple[str, *TextKey], tuple[Summary, State]] = field(default_factory=dict)
 
     @property
@@ -114,12 +114,19 @@ class Store:
         """The `origin_name` that imported verdicts get."""
         return f"{ORIGIN}{self.origin_name}"
 
-    def count(self, kind: str, there: object, *, is_changed: bool = False, times: int = 1) -> State:
-        """Count rows: as created if `there` is falsy, otherwise as changed or unchanged. Return the word."""
+    def count(
+        self, kind: str, there: object, of: str = "", *, is_changed: bool = False, times: int = 1
+    ) -> State:
+        """Count rows: as created if `there` is falsy, otherwise as changed or unchanged. Return the word.
+
+        `of` is the document_id of a set whose scores or statistics change with rows of this kind.
+        """
         state: State = "changed" if there and is_changed else "unchanged" if there else "created"
         if times:
             count = self.counts.setdefault(kind, Count())
             setattr(count, state, getattr(count, state) + times)
+            if state != "unchanged":
+                self.stale.add(of)
         return state
 
     def begin(self, dataset: Dataset) -> None:
@@ -145,8 +152,7 @@ class Store:
             if row.name not in there:
                 there.add(row.name)
                 told = "yes or no" if fact.scale == "yes_no" else f"{fact.values[0]} to {fact.values[-1]}"
-                source = "" if fact in _SUMMEVAL.values() else ", guessed from the values"
-                self.new_criteria.append(f"`{fact.name}` is {told}{source}")
+                self.new_criteria.append(f"`{fact.name}` is {told}")
             self.criteria[name] = row
             scale = row.fact.values
             if scale and (max(values) > scale[-1] or min(values) < scale[0]):
@@ -166,7 +172,7 @@ class Store:
         if not self.problems.count:
             batch.write_answers(answers)
             batch.write_ratings()
-            self.stale |= batch.touched - batch.new_sets
+            self.stale -= {"", *batch.new_sets}
 
 
 class _Answer(NamedTuple):
@@ -195,7 +201,6 @@ class _Claims(NamedTuple):
 class _Batch:
     """Some document sets of a file, with the rows that the project has for them.
 
-    - `touched`: sets whose scores or statistics may change
     - `pairs`: comparisons that the project has
     - `new`: new texts, with their units if the file has them
     - `changed`: summaries with other metadata
@@ -204,8 +209,7 @@ class _Batch:
     store: Store
     data: dict[str, SetData]
     sets: dict[str, DocumentSet] = field(default_factory=dict)
-    new_sets: set[int] = field(default_factory=set)
-    touched: set[int] = field(default_factory=set)
+    new_sets: dict[str, DocumentSet] = field(default_factory=dict)
     new: list[tuple[Summary | Document, tuple[Stretch, ...] | None]] = field(default_factory=list)
     pairs: set[tuple[int, int]] = field(default_factory=set)
     changed: list[Summary] = field(default_factory=list)
@@ -214,7 +218,7 @@ class _Batch:
 
     @property
     def old_sets(self) -> list[DocumentSet]:
-        return [row for row in self.sets.values() if row.pk not in self.new_sets]
+        return [row for name, row in self.sets.items() if name not in self.new_sets]
 
     def each(self) -> Iterator[tuple[DocumentSet, SetData]]:
         return ((self.sets[name], one) for name, one in self.data.items())
@@ -229,33 +233,30 @@ class _Batch:
     def write_sets(self) -> None:
         project = self.store.project
         rows = DocumentSet.objects.filter(project=project, external_id__in=list(self.data))
-        whole = rows.prefetch_related("documents", "summaries__system", "summaries__comparisons_as_summary")
-        there = {row.external_id: row for row in whole}
+        there = {row.external_id: row for row in rows}
         regrouped = []
         for name, one in self.data.items():
             about = {"group": one.group, "language": one.language or "en", "metadata": one.metadata}
             row = there.get(name) or DocumentSet(project=project, external_id=name, **about)
             is_regrouped = one.group not in ("", row.group)
-            self.store.count("document_sets", row.pk, is_changed=is_regrouped)
+            self.store.count("document_sets", row.pk, name, is_changed=is_regrouped)
             if is_regrouped:
                 row.group = one.group
                 regrouped.append(row)
             if one.language not in ("", row.language):
                 self._refuse(one.line, row, "language")
             self.sets[name] = row
-        new = [row for name, row in self.sets.items() if name not in there]
-        insert(new)
+        self.new_sets = {name: row for name, row in self.sets.items() if name not in there}
+        insert(list(self.new_sets.values()))
         DocumentSet.objects.bulk_update(regrouped, ["group"], batch_size=2000)
-        self.new_sets = {row.pk for row in new}
-        self.touched |= self.new_sets | {row.pk for row in regrouped}
+        parts = ("documents", "summaries__system", "summaries__comparisons_as_summary")
+        prefetch_related_objects(list(self.sets.values()), *parts)
 
     def write_texts(self) -> None:
         """Write documents, summaries, references, their comparisons and units. A text of the project that differs is a
         problem.
         """
-        there = {
-            row.pk: [] if row.pk in self.new_sets else [*row.summaries.all()] for row in self.sets.values()
-        }
+        there = {row.pk: [*row.summaries.all()] for row in self.sets.values()}
         old = (text for texts in there.values() for text in texts)
         compared = (each for text in old for each in text.comparisons_as_summary.all())
         self.pairs = {(each.summary_id, each.reference_id) for each in compared}
@@ -266,17 +267,16 @@ class _Batch:
         insert([text for text, _ in self.new if isinstance(text, Document)])
         insert(created)
         Summary.objects.bulk_update(self.changed, ["metadata"], batch_size=2000)
-        self.touched.update(text.document_set_id for text in (*self.changed, *(text for text, _ in self.new)))
         for summary in created:
             there[summary.document_set_id].append(summary)
         for row, one in self.each():
-            self._compare(one, there[row.pk])
+            self._compare(row, one, there[row.pk])
         insert(self.comparisons)
         copy_rows(Unit, ("summary_id", "document_id", "position", "start", "end"), self._units())
 
     def _plan_documents(self, row: DocumentSet, one: SetData) -> None:
-        there = [] if row.pk in self.new_sets else [document.text for document in row.documents.all()]
-        self.store.count("documents", there, times=len(there or one.documents))
+        there = [document.text for document in row.documents.all()]
+        self.store.count("documents", there, row.external_id, times=len(there or one.documents))
         if there and one.documents and there != list(one.documents):
             self._refuse(one.line, row)
         elif not (there or one.documents) and self.store.needs_documents:
@@ -292,7 +292,7 @@ class _Batch:
             key = _key_of(new)
             text = known.get(key, new)
             is_changed = new.metadata not in ({}, text.metadata)
-            state = self.store.count(key[0], text.pk, is_changed=is_changed)
+            state = self.store.count(key[0], text.pk, row.external_id, is_changed=is_changed)
             self.store.texts[row.external_id, *key] = (text, state)
             if text is new:
                 self.new.append((new, data.units))
@@ -308,25 +308,22 @@ class _Batch:
         systems = self.store.systems
         for (name, target), given in one.summaries.items():
             about: dict[str, Any] = {"system": systems[name], "target_words": target, "text": given.summary}
-            about |= {"names_references": given.names_references, "metadata": given.metadata}
+            about |= {"names_references": (name, target, "") not in one.pairs, "metadata": given.metadata}
             yield given, Summary(document_set=row, is_summary=True, **about)
         for name, reference in one.references.items():
             about = {"system": systems.get(reference.author), "external_id": name, "text": reference.text}
             yield reference, Summary(document_set=row, is_reference=True, **about)
 
-    def _compare(self, one: SetData, texts: Sequence[Summary]) -> None:
+    def _compare(self, row: DocumentSet, one: SetData, texts: Sequence[Summary]) -> None:
         references = [each for each in texts if each.is_reference]
         for summary, reference in product((each for each in texts if each.is_summary), references):
-            system = summary.system.name if summary.system else ""
             is_own = summary.system == reference.system and summary.text == reference.text
-            is_named = (system, summary.target_words, reference.external_id) in one.pairs
+            is_named = (*_key_of(summary)[1:], reference.external_id) in one.pairs
             if is_own or (summary.names_references and not is_named):
                 continue
             there = (summary.pk, reference.pk) in self.pairs
-            self.store.count("comparisons", there)
-            if not there:
+            if self.store.count("comparisons", there, row.external_id) == "created":
                 self.comparisons.append(Comparison(summary=summary, reference=reference))
-                self.touched.add(summary.document_set_id)
 
     def _units(self) -> Iterator[tuple[int | None, int | None, int, int, int]]:
         """The units of all documents of a set are numbered together."""
@@ -352,14 +349,13 @@ class _Batch:
             new = [text for text in one.questions if question_key(text) not in given]
             standing = [each for each in there if each.removed_at is None]
             made_up = [each.pk for each in standing if new and each.origin == ClaimOrigin.JUDGE]
-            self.store.count("questions", there=False, times=len(new))
-            self.store.count("questions", there=True, is_changed=True, times=len(made_up))
-            self.store.count("questions", there=True, times=len(one.questions) - len(new))
+            self.store.count("questions", False, row.external_id, times=len(new))
+            self.store.count("questions", True, is_changed=True, times=len(made_up))
+            self.store.count("questions", True, times=len(one.questions) - len(new))
             if (number := len(standing) - len(made_up) + len(new)) > MOST_QUESTIONS:
                 told = f"would give {row.external_id!r} {number} questions; a document set may have {MOST_QUESTIONS}."
                 self.store.problems.add(one.line, "questions", f"{told} Retire some in the project first.")
             elif new:
-                self.touched.add(row.pk)
                 take_out(made_up)
                 add_questions(row.pk, new, origin=ClaimOrigin.IMPORTED, origin_name=self.store.origin_name)
 
@@ -369,7 +365,7 @@ class _Batch:
         A list of claims that differs from the list in the project is a problem.
         """
         lists = list(self._lists_of_claims())
-        rows = _known_claims([each.owner for each in lists if each.row.pk not in self.new_sets])
+        rows = _known_claims([each.owner for each in lists if each.row.external_id not in self.new_sets])
         origin = {"origin": ClaimOrigin.IMPORTED, "origin_name": self.store.origin_name}
         new = {each.owner: each for each in lists if each.owner not in rows}
         made = {owner: ClaimSet(**{_column_of(owner): owner}, **origin) for owner in new}
@@ -381,13 +377,12 @@ class _Batch:
             numbered = enumerate(each.claims, start=1)
             rows[owner] = [_claim_row(made[owner], claim, place, units) for place, claim in numbered]
             self.new_claims += rows[owner]
-            self.touched.add(each.row.pk)
         for each in lists:
-            there, given = rows[each.owner], each.claims
-            self.store.count("claims", there and there[0].pk, times=len(there))
+            there, given, name = rows[each.owner], each.claims, each.row.external_id
+            self.store.count("claims", there and there[0].pk, name, times=len(there))
             if [(row.text, row.weight) for row in there] != [(claim.text, claim.weight) for claim in given]:
-                line = self.data[each.row.external_id].line
-                self._refuse(line, each.owner, "list of claims for another target length or")
+                what = "list of claims for another target length or"
+                self._refuse(self.data[name].line, each.owner, what)
         if self.store.problems.count:
             return []
         insert(self.new_claims)
@@ -415,9 +410,8 @@ class _Batch:
                 before = said.get(check_id or 0, {})
                 last = before.get(self.store.origin, before.get(""))
                 votes = claim.votes.get(system, {})
-                self.store.count("verdicts", last == (label, votes))
-                if last != (label, votes):
-                    self.touched.add(of.row.pk)
+                is_known = last == (label, votes)
+                if self.store.count("verdicts", is_known, of.row.external_id) == "created":
                     yield _Answer(
                         row, summary, of.side, check_id, label, votes, claim.reasons.get(system) or ""
                     )
@@ -441,8 +435,8 @@ class _Batch:
 
     def _score_new(self, answers: Sequence[_Answer]) -> dict[tuple[int, int], Any]:
         """Store the scores of new sets. Return the derived columns of their checks, by claim and summary."""
-        of_new_sets = (text for text, _ in self.new if text.document_set_id in self.new_sets)
-        summaries = [text for text in of_new_sets if isinstance(text, Summary) and text.is_summary]
+        created = [text for text, _ in self.new if isinstance(text, Summary) and text.is_summary]
+        summaries = [text for text in created if text.document_set.external_id in self.new_sets]
         labels: dict[int, dict[int, str]] = defaultdict(dict)
         for each in answers:
             labels[each.summary.pk][each.claim.pk] = each.label
@@ -467,9 +461,7 @@ class _Batch:
                 summary = self.store.texts[row.external_id, "summaries", *key][0].pk
                 for (name, rater), value in given.rated.items():
                     place = summary, self.store.criteria[name].pk, rater
-                    is_known = there.get(place, ...) == value
-                    self.store.count("ratings", is_known)
-                    if not is_known:
+                    if self.store.count("ratings", there.get(place) == value) == "created":
                         new.append((*place, value, ""))
         _copy_answers(Rating, (*columns, "reason"), new)
 
@@ -487,9 +479,8 @@ def _known_claims(owners: Sequence[Owner]) -> dict[Owner, list[Claim]]:
     """
     summaries = [each.pk for each in owners if isinstance(each, Summary)]
     list(Summary.objects.select_for_update(of=("self",)).filter(pk__in=summaries).order_by("pk").only("pk"))
-    of_owners = Q(summary__in=summaries) | Q(
-        document_set__in=[each for each in owners if isinstance(each, DocumentSet)]
-    )
+    sets = [each.pk for each in owners if isinstance(each, DocumentSet)]
+    of_owners = Q(summary__in=summaries) | Q(document_set__in=sets)
     lists = ClaimSet.objects.filter(of_owners, kind=ClaimSet.Kind.CLAIMS, is_active=True)
     known: dict[Owner, list[Claim]] = {}
     for one in lists.prefetch_related(Prefetch("claims", Claim.all_claims.order_by("pk"))):
@@ -551,9 +542,7 @@ def _name_and_key(owner: Owner) -> tuple[str, str]:
     """Return the name of a text in messages, and the columns of its key."""
     if isinstance(owner, DocumentSet):
         return f"the document of {owner.external_id!r}", "document_id"
+    of = owner.document_set.external_id
     if owner.is_summary:
-        return (
-            f"the summary {str(owner.system)!r} of {owner.document_set.external_id!r}",
-            "system name or target_words",
-        )
-    return f"the reference {owner.external_id!r} of {owner.document_set.external_id!r}", "reference_id"
+        return f"the summary {str(owner.system)!r} of {of!r}", "system name or target_words"
+    return f"the reference {owner.external_id!r} of {of!r}", "reference_id"

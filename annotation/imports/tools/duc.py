@@ -126,7 +126,7 @@ def _pyramid_row(path: PurePosixPath, content: str, pyramids: _Pyramids) -> Row:
 
 def _row(**values: Any) -> Row:
     try:
-        return Row.model_validate({"names_references": True, **values})
+        return Row.model_validate(values)
     except ValidationError as error:
         raise unreadable("; ".join(reason for _, reason in faults(error))) from error
 

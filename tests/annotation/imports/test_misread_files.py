@@ -254,7 +254,9 @@ def test_the_report_states_a_guessed_scale_and_a_changed_scale_is_used(tmp_path:
         tmp_path, *(FLAT | {"model": name, "readability": name == "b" or 3, "fluency": 4} for name in "ab")
     )
     told = import_dataset(project=project, path=path, by=None).warnings
-    scales = "`readability` is 1 to 3, guessed from the values; `summeval_fluency` is 1 to 5."
+    scales = (
+        "with a usual scale that holds the values: `readability` is 1 to 3; `summeval_fluency` is 1 to 5."
+    )
     assert [each for each in told if scales in each and "To use another scale, change it under" in each]
     first, second = (row.fact for row in criteria_in_force(project))
     wider = replace(first, points=tuple((value, "") for value in range(1, 6)))
