@@ -112,9 +112,7 @@ def read_ratings(given: Iterable[Given]) -> tuple[list[RatingData], list[str]]:
         number, named, fault = rating_value(value), f"`{printable(criterion)}`", text_fault(rater)
         if value is _UNKNOWN:
             left.append(f"{named} stands beside ratings and is not read: it is no known criterion.")
-        elif fault:
-            left.append(f"A rating of {named} is left out: the rater's name {fault}")
-        elif _NO_RATER.fullmatch(rater.strip()) and number is not None:
+        elif (fault or _NO_RATER.fullmatch(rater.strip())) and number is not None:
             left.append(f"Ratings by `{printable(rater)}` are left out: that is no person.")
         elif number is not None:
             name = re.sub(r"[^\w-]+", "_", criterion.strip()).strip("_")[:MAX_CRITERION_CHARACTERS]

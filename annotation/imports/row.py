@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,7 +15,6 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     JsonValue,
     PlainValidator,
@@ -42,7 +41,6 @@ Side = Literal["reference", "summary"]
 TargetWords = int | None
 Place = int | str | None
 """The line in a file, or the name of a file without lines."""
-SummaryKey = tuple[str, TargetWords]
 PairKey = tuple[str, TargetWords, str]
 """System, target length and reference_id."""
 RatingData = tuple[str, str, float]
@@ -284,11 +282,7 @@ class Mark(NamedTuple):
     is_left_out: bool = False
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(populate_by_name=True, extra="ignore")
-
-
-class Claim(_Model):
+class Claim(BaseModel):
     """A claim with people's answers by system.
 
     - `verdicts`: the combined answers: as the file gives them, otherwise the majority of the votes
@@ -322,7 +316,7 @@ class Claim(_Model):
             setattr(self, name, getattr(self, name) | getattr(other, name))
 
 
-class Summary(_Model):
+class Summary(BaseModel):
     """A summary under test. `units` are its units, if the file has them.
 
     `given` has the ratings of one row, first as written and then as RatingData. `rated` has the ratings of all rows by
@@ -377,7 +371,7 @@ class Reference(NamedTuple):
     line: Place = None
 
 
-class Row(_Model):
+class Row(BaseModel):
     """The checked contents of a record. `line` is its place in the file."""
 
     document_id: _RequiredName
@@ -418,9 +412,8 @@ _FAULTS = {
     "missing": "",
     "string_pattern_mismatch": "must be a language code such as en or pt-BR.",
     **dict.fromkeys(("int_parsing", "int_from_float"), "must be a whole number, or empty for no target."),
-    "dict_type": "must be an object.",
+    **dict.fromkeys(("dict_type", "model_type"), "must be an object."),
     "list_type": "must be a list of objects.",
-    "model_type": "must be an object.",
 }
 
 
@@ -446,7 +439,7 @@ class SetData:
     group: str = ""
     language: str = ""
     metadata: dict[str, object] = field(default_factory=dict)
-    summaries: dict[SummaryKey, Summary] = field(default_factory=dict)
+    summaries: dict[tuple[str, TargetWords], Summary] = field(default_factory=dict)
     references: dict[str, Reference] = field(default_factory=dict)
     pairs: dict[PairKey, Place] = field(default_factory=dict)
     questions: tuple[str, ...] = ()
@@ -553,22 +546,8 @@ class Dataset:
         one.take(row)
         return []
 
-    def writers(self) -> tuple[set[str], set[str]]:
-        """Return the names of systems with summaries, and of authors of references."""
-        sets = self.sets.values()
-        people = {each.author for one in sets for each in one.references.values()}
-        return {name for one in sets for name, _ in one.summaries}, people - {""}
-
     def summaries(self) -> Iterator[Summary]:
         return (summary for one in self.sets.values() for summary in one.summaries.values())
-
-    def rated(self) -> dict[str, set[float]]:
-        """Return the different values that ratings have, by criterion."""
-        found: dict[str, set[float]] = defaultdict(set)
-        for summary in self.summaries():
-            for (criterion, _), value in summary.rated.items():
-                found[criterion].add(value)
-        return dict(found)
 
     @property
     def claims_side(self) -> Side | None:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 NO_TARGET = "No target length: brevity and composite are blank unless the project's settings have one."
 NEW_CRITERIA = (
-    "Criteria are new, with a usual scale that holds the values: {}. Assessors are asked them, too, until you retire them. To use another scale, change it under "
-    "Guidelines and criteria and import the file again."
+    "Criteria are new, with a usual scale that holds the values: {}. Assessors are asked them, too, until you retire "
+    "them. To use another scale, change it under Guidelines and criteria and import the file again."
 )
 CONTRADICTION = "They contradict the project's data. Correct these rows, or leave them out."
 PUSH = "The push"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Literal, NamedTuple
@@ -115,7 +115,7 @@ class Store:
         return f"{ORIGIN}{self.origin_name}"
 
     def count(
-        self, kind: str, there: object, of: str = "", *, is_changed: bool = False, times: int = 1
+        self, kind: str, there: Any, of: str = "", *, is_changed: bool = False, times: int = 1
     ) -> State:
         """Count rows: as created if `there` is falsy, otherwise as changed or unchanged. Return the word.
 
@@ -131,7 +131,9 @@ class Store:
 
     def begin(self, dataset: Dataset) -> None:
         """Create the systems and criteria that are missing."""
-        names, people = dataset.writers()
+        sets = dataset.sets.values()
+        names = {name for one in sets for name, _ in one.summaries}
+        people = {each.author for one in sets for each in one.references.values()} - {""}
         self.systems = {row.name: row for row in System.objects.filter(project=self.project)}
         for name in sorted(names | people):
             self.count("systems" if name in names else "reference_authors", name in self.systems)
@@ -140,9 +142,13 @@ class Store:
         new = [System(project=self.project, name=name, kind=kinds[name]) for name in lacking]
         insert(new)
         self.systems |= {row.name: row for row in new}
-        self._make_criteria(dataset.rated())
+        self._make_criteria(dataset)
 
-    def _make_criteria(self, rated: Mapping[str, set[float]]) -> None:
+    def _make_criteria(self, dataset: Dataset) -> None:
+        rated: dict[str, set[float]] = defaultdict(set)
+        for summary in dataset.summaries():
+            for (name, _), value in summary.rated.items():
+                rated[name].add(value)
         rows = Criterion.objects.filter(project=self.project, retired_at=None)
         there = set(rows.values_list("name", flat=True))
         for name, values in rated.items():
@@ -165,14 +171,10 @@ class Store:
         batch = _Batch(self, dict(sets))
         batch.write_sets()
         batch.write_texts()
-        if self.problems.count:
-            return
-        batch.write_questions()
-        answers = batch.write_claims()
-        if not self.problems.count:
-            batch.write_answers(answers)
-            batch.write_ratings()
-            self.stale -= {"", *batch.new_sets}
+        for part in (batch.write_questions, batch.write_claims, batch.write_answers, batch.write_ratings):
+            if not self.problems.count:
+                part()
+        self.stale -= {"", *batch.new_sets}
 
 
 class _Answer(NamedTuple):
@@ -204,6 +206,8 @@ class _Batch:
     - `pairs`: comparisons that the project has
     - `new`: new texts, with their units if the file has them
     - `changed`: summaries with other metadata
+    - `lists`: lists of claims in the file
+    - `claims`: the rows of their claims, by text; `new_claims` are the new ones of them
     """
 
     store: Store
@@ -213,6 +217,8 @@ class _Batch:
     new: list[tuple[Summary | Document, tuple[Stretch, ...] | None]] = field(default_factory=list)
     pairs: set[tuple[int, int]] = field(default_factory=set)
     changed: list[Summary] = field(default_factory=list)
+    lists: list[_Claims] = field(default_factory=list)
+    claims: dict[Owner, list[Claim]] = field(default_factory=dict)
     new_claims: list[Claim] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
 
@@ -359,13 +365,13 @@ class _Batch:
                 take_out(made_up)
                 add_questions(row.pk, new, origin=ClaimOrigin.IMPORTED, origin_name=self.store.origin_name)
 
-    def write_claims(self) -> list[_Answer]:
-        """Write claims of texts that have none, and return the answers that the project lacks.
-
-        A list of claims that differs from the list in the project is a problem.
+    def write_claims(self) -> None:
+        """Write claims of texts that have none. A list of claims that differs from the list in the project is a
+        problem.
         """
-        lists = list(self._lists_of_claims())
-        rows = _known_claims([each.owner for each in lists if each.row.external_id not in self.new_sets])
+        lists = self.lists = list(self._lists_of_claims())
+        old = [each.owner for each in lists if each.row.external_id not in self.new_sets]
+        rows = self.claims = _known_claims(old)
         origin = {"origin": ClaimOrigin.IMPORTED, "origin_name": self.store.origin_name}
         new = {each.owner: each for each in lists if each.owner not in rows}
         made = {owner: ClaimSet(**{_column_of(owner): owner}, **origin) for owner in new}
@@ -383,10 +389,7 @@ class _Batch:
             if [(row.text, row.weight) for row in there] != [(claim.text, claim.weight) for claim in given]:
                 what = "list of claims for another target length or"
                 self._refuse(self.data[name].line, each.owner, what)
-        if self.store.problems.count:
-            return []
         insert(self.new_claims)
-        return [*self._answers(lists, rows)]
 
     def _lists_of_claims(self) -> Iterator[_Claims]:
         for row, one in self.each():
@@ -398,25 +401,27 @@ class _Batch:
                 found = self.store.texts.get((row.external_id, "references", reference_id, None))
                 yield _Claims(row, found[0] if found else row, [*claims.values()], "reference", target)
 
-    def _answers(self, lists: Sequence[_Claims], rows: Mapping[Owner, list[Claim]]) -> Iterator[_Answer]:
-        """An answer is known if it equals the latest one from files of this name, or else the latest imported one."""
-        checks, said = _known_answers(self.old_sets)
-        pairs = ((each, *pair) for each in lists for pair in zip(rows[each.owner], each.claims, strict=True))
-        for of, row, claim in pairs:
-            for system, label in claim.verdicts.items():
-                summary, _ = self.store.texts[of.row.external_id, "summaries", system, of.target]
-                check_id = checks.get((row.pk, summary.pk))
-                self.store.count("checks", check_id)
-                before = said.get(check_id or 0, {})
-                last = before.get(self.store.origin, before.get(""))
-                votes = claim.votes.get(system, {})
-                is_known = last == (label, votes)
-                if self.store.count("verdicts", is_known, of.row.external_id) == "created":
-                    yield _Answer(
-                        row, summary, of.side, check_id, label, votes, claim.reasons.get(system) or ""
-                    )
+    def _answers(self) -> Iterator[_Answer]:
+        """Yield the answers that the project lacks.
 
-    def write_answers(self, answers: Sequence[_Answer]) -> None:
+        An answer is known if it equals the latest one from files of this name, or else the latest imported one.
+        """
+        checks, said = _known_answers(self.old_sets)
+        for of in self.lists:
+            for row, claim in zip(self.claims[of.owner], of.claims, strict=True):
+                for system, label in claim.verdicts.items():
+                    summary, _ = self.store.texts[of.row.external_id, "summaries", system, of.target]
+                    check_id = checks.get((row.pk, summary.pk))
+                    self.store.count("checks", check_id)
+                    before = said.get(check_id or 0, {})
+                    votes = claim.votes.get(system, {})
+                    is_known = before.get(self.store.origin, before.get("")) == (label, votes)
+                    if self.store.count("verdicts", is_known, of.row.external_id) == "created":
+                        reason = claim.reasons.get(system) or ""
+                        yield _Answer(row, summary, of.side, check_id, label, votes, reason)
+
+    def write_answers(self) -> None:
+        answers = list(self._answers())
         derived = self._score_new(answers)
         unscored, project = unscored_columns(), self.store.project.pk
         keys = iter(new_keys(Check, sum(each.check_id is None for each in answers)))
@@ -427,9 +432,8 @@ class _Batch:
                 place = (check, project, claim.pk, summary.pk, summary.document_set_id, each.side)
                 state = (claim.removed_at is None, has_number(claim.text), new_queue_key())
                 checks.append((*place, *state, *derived.get((claim.pk, summary.pk), unscored)))
-            rows.append(
-                (check, self.store.origin, each.label, json.dumps([*each.votes.items()]), each.reason, "")
-            )
+            votes = json.dumps([*each.votes.items()])
+            rows.append((check, self.store.origin, each.label, votes, each.reason, ""))
         copy_rows(Check, _OF_CHECK, checks)
         _copy_answers(Verdict, ("check_row_id", "origin_name", "label", "votes", "reason", "repeated"), rows)
 
@@ -473,10 +477,7 @@ def _copy_answers(kind: type[Answer], names: Sequence[str], rows: Sequence[tuple
 
 
 def _known_claims(owners: Sequence[Owner]) -> dict[Owner, list[Claim]]:
-    """Lock summaries, and load the claims of their active lists, removed claims too.
-
-    People's claims are left out, unless a text has no others.
-    """
+    """Lock summaries, and load the claims of their active lists, removed claims too. People's claims are left out."""
     summaries = [each.pk for each in owners if isinstance(each, Summary)]
     list(Summary.objects.select_for_update(of=("self",)).filter(pk__in=summaries).order_by("pk").only("pk"))
     sets = [each.pk for each in owners if isinstance(each, DocumentSet)]
@@ -484,9 +485,8 @@ def _known_claims(owners: Sequence[Owner]) -> dict[Owner, list[Claim]]:
     lists = ClaimSet.objects.filter(of_owners, kind=ClaimSet.Kind.CLAIMS, is_active=True)
     known: dict[Owner, list[Claim]] = {}
     for one in lists.prefetch_related(Prefetch("claims", Claim.all_claims.order_by("pk"))):
-        claims = [*one.claims.all()]
         owner = Summary(pk=one.summary_id) if one.summary_id else DocumentSet(pk=one.document_set_id)
-        known[owner] = [claim for claim in claims if claim.origin != ClaimOrigin.PERSON] or claims
+        known[owner] = [claim for claim in one.claims.all() if claim.origin != ClaimOrigin.PERSON]
     return known
 
 
