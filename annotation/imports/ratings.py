@@ -81,10 +81,8 @@ def ratings_in(column: str, value: object, rater: str) -> Iterator[Given]:
             told = next(names, "")
             rated = [name for name in one if plain(name) in CRITERIA]
             yield from ((name, told or who.format(place), one[name]) for name in rated)
-            others = [
-                name for name in given if rated and name not in rated and plain(name) not in RATER_NAMES
-            ]
-            yield from ((name, told, _UNKNOWN) for name in others if rating_value(given[name]) is not None)
+            rest = [name for name in given if rated and name not in rated and plain(name) not in RATER_NAMES]
+            yield from ((name, told, _UNKNOWN) for name in rest if rating_value(given[name]) is not None)
             if "criterion" in one:
                 yield str(one["criterion"]), told, one.get("value")
             elif "value" in one:

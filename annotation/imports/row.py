@@ -133,8 +133,7 @@ def _checked(value: object) -> str:
     written = _storable(value).strip()
     # "nan" alone is an empty cell; the language Min Nan is written nan-Hant or zh-min-nan.
     if written.casefold() in _EMPTY:
-        told = f"is {shown(written)}, which tables hold in place of an empty cell. {_MARK_OF_NOTHING}"
-        raise ValueError(told)
+        raise ValueError(f"is {shown(written)}, which stands for an empty cell in tables. {_MARK_OF_NOTHING}")
     return value
 
 
@@ -310,11 +309,6 @@ class Claim(BaseModel):
         self.verdicts = together | {system: label for system, label in self.verdicts.items() if label}
         return self
 
-    def join(self, other: Claim) -> None:
-        """Add the answers of another row with the same claim."""
-        for name in ("verdicts", "votes", "reasons", "systems"):
-            setattr(self, name, getattr(self, name) | getattr(other, name))
-
 
 class Summary(BaseModel):
     """A summary under test. `units` are its units, if the file has them.
@@ -340,11 +334,6 @@ class Summary(BaseModel):
             return f"{name} is empty. It is flagged empty_summary."
         is_thinking = _THINKING.search(self.summary)
         return f"{name} holds a model's thinking, which is scored as part of it." if is_thinking else ""
-
-    def rate(self, criterion: str, rater: str, value: float) -> None:
-        """Add a rating. A rater without a name gets a name with a number, such as "rater 2"."""
-        number = sum(name == criterion for name, _ in self.rated) + 1
-        self.rated[criterion, rater or RATER.format(number)] = value
 
     def marked_claims(self, language: str) -> Iterator[Claim]:
         """Yield each sentence as a claim with each rater's vote: no if a mark of the rater touches it, else yes.
@@ -479,8 +468,8 @@ class SetData:
             label = (place, claim.text, claim.weight, claim.unit)
             times[label] += 1
             known = self.claims.setdefault(place, {}).setdefault((*label, times[label]), claim)
-            if known is not claim:
-                known.join(claim)
+            for name in ("verdicts", "votes", "reasons", "systems"):
+                setattr(known, name, getattr(known, name) | getattr(claim, name))
         shared = self.metadata.items()
         self.metadata = {name: value for name, value in shared if row.metadata.get(name, self) == value}
         for new in row.systems:
@@ -492,8 +481,9 @@ class SetData:
                 new.metadata = row.metadata if len(row.systems) == 1 else {}
             else:
                 summary.marks += new.marks
-            for rating in new.given:
-                summary.rate(*rating)
+            for criterion, rater, value in new.given:
+                number = sum(name == criterion for name, _ in summary.rated) + 1
+                summary.rated[criterion, rater or RATER.format(number)] = value
         for one in row.references:
             known = self.references.get(one.id, one._replace(line=row.line))
             self.references[one.id] = known._replace(author=known.author or one.author)

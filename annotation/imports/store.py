@@ -61,8 +61,7 @@ _TOPS = (3, 4, 5, 7, 10)
 _SUMMEVAL = {each.name.removeprefix("summeval_"): replace(each, asked="after") for each in PACKS["SummEval"]}
 _OF_CHECK = (
     *("id", "project_id", "claim_id", "summary_id", "document_set_id", "side"),
-    *("is_current", "has_number", "queue_key"),
-    *DERIVED,
+    *("is_current", "has_number", "queue_key", *DERIVED),
 )
 
 Owner = Summary | DocumentSet
@@ -230,9 +229,8 @@ class _Batch:
         return ((self.sets[name], one) for name, one in self.data.items())
 
     def _refuse(self, line: Place, owner: Owner, what: str = "text") -> None:
-        name, key = _name_and_key(owner)
-        told = f"has another {what} in the project. Import it with another {key}, or into a new project."
-        self.store.problems.add(line, "", f"{name} {told}")
+        told = f"{_name_of(owner)} has another {what} in the project. Import it with another document_id, system,"
+        self.store.problems.add(line, "", f"{told} target_words or reference_id, or into a new project.")
 
     # Document sets and their texts
 
@@ -255,17 +253,15 @@ class _Batch:
         self.new_sets = {name: row for name, row in self.sets.items() if name not in there}
         insert(list(self.new_sets.values()))
         DocumentSet.objects.bulk_update(regrouped, ["group"], batch_size=2000)
-        parts = ("documents", "summaries__system", "summaries__comparisons_as_summary")
-        prefetch_related_objects(list(self.sets.values()), *parts)
+        prefetch_related_objects(list(self.sets.values()), "documents", "summaries__system")
 
     def write_texts(self) -> None:
         """Write documents, summaries, references, their comparisons and units. A text of the project that differs is a
         problem.
         """
         there = {row.pk: [*row.summaries.all()] for row in self.sets.values()}
-        old = (text for texts in there.values() for text in texts)
-        compared = (each for text in old for each in text.comparisons_as_summary.all())
-        self.pairs = {(each.summary_id, each.reference_id) for each in compared}
+        compared = Comparison.objects.filter(summary__document_set__in=self.old_sets)
+        self.pairs = {*compared.values_list("summary_id", "reference_id")}
         for row, one in self.each():
             self._plan_documents(row, one)
             self._plan_texts(row, one, there[row.pk])
@@ -444,8 +440,7 @@ class _Batch:
         labels: dict[int, dict[int, str]] = defaultdict(dict)
         for each in answers:
             labels[each.summary.pk][each.claim.pk] = each.label
-        references = {row.reference_id for row in self.comparisons}
-        units = Unit.objects.filter(summary__in=references) if references else ()
+        units = Unit.objects.filter(summary__in={row.reference_id for row in self.comparisons})
         rows: dict[str, Any] = {"comparisons": self.comparisons, "units": units, "claims": self.new_claims}
         derived = {}
         found = list(fresh_scores(self.store.project, summaries, labels, **rows))
@@ -515,8 +510,7 @@ def _criterion(name: str, values: Collection[float]) -> metrics.Criterion:
     if not top:
         return metrics.Criterion(named, question, "percent", asked="after")
     first = 0 if min(values) < 1 else 1
-    between = map(str, range(first + 1, top))
-    words = (f"{first} · lowest", *between, f"{top} · highest")
+    words = (f"{first} · lowest", *map(str, range(first + 1, top)), f"{top} · highest")
     return metrics.Criterion(named, question, points=counted(words, first), asked="after")
 
 
@@ -538,11 +532,8 @@ def _key_of(text: Summary) -> TextKey:
     return "references", text.external_id, None
 
 
-def _name_and_key(owner: Owner) -> tuple[str, str]:
-    """Return the name of a text in messages, and the columns of its key."""
+def _name_of(owner: Owner) -> str:
     if isinstance(owner, DocumentSet):
-        return f"the document of {owner.external_id!r}", "document_id"
-    of = owner.document_set.external_id
-    if owner.is_summary:
-        return f"the summary {str(owner.system)!r} of {of!r}", "system name or target_words"
-    return f"the reference {owner.external_id!r} of {of!r}", "reference_id"
+        return f"the document of {owner.external_id!r}"
+    kind, name = ("summary", str(owner.system)) if owner.is_summary else ("reference", owner.external_id)
+    return f"the {kind} {name!r} of {owner.document_set.external_id!r}"
