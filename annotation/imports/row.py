@@ -531,7 +531,8 @@ class Dataset:
             return conflicts
         self.sets[row.document_id] = one
         keys = [key for new in row.systems if not (new.given or new.marks) for key in row.keys(new)]
-        if keys and all(key in one.pairs for key in keys):
+        brings_reference = any(each.id not in one.references for each in row.references)
+        if keys and not brings_reference and all(key in one.pairs for key in keys):
             self.repeated.append(f"{row.line} repeats {one.pairs[keys[0]]}")
         one.take(row)
         return []

@@ -164,8 +164,9 @@ def test_duplicate_key_with_another_summary_names_both_lines(tmp_path: Path, cha
 
 
 def test_a_repeated_row_may_bring_the_reference(tmp_path: Path) -> None:
-    [one] = read_dataset(jsonl(tmp_path, row(reference=""), row())).dataset.sets.values()
-    assert list(one.references) == [""]
+    reading = read_dataset(jsonl(tmp_path, row(reference=""), row()))
+    assert list(reading.dataset.sets["d1"].references) == [""]
+    assert reading.warnings.texts == []
 
 
 def test_references_are_a_list_of_references(tmp_path: Path) -> None:

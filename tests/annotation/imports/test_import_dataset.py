@@ -161,9 +161,10 @@ def test_a_changed_group_alone_puts_statistics_out_of_date(project: Project, tmp
     [
         ({"language": "de"}, "the document of 'd1' has another language in the project."),
         ({"document": "Snow fell."}, "the document of 'd1' has another text in the project."),
+        ({"reference_author": "ada"}, "the reference '' of 'd1' has another author in the project."),
     ],
 )
-def test_another_language_or_document_is_refused(
+def test_another_language_document_or_author_is_refused(
     project: Project, tmp_path: Path, changes: dict[str, str], told: str
 ) -> None:
     bring(project, tmp_path, row())
