@@ -1,4 +1,4 @@
-"""Level `nested`: one line per document set and target length of its summaries, in the nested layout.
+"""Level `nested`: one line per document set, target length and references of its summaries, in the nested layout.
 
 `claims` beside `systems` belong to the references or documents; `claims` in a system belong to its summary. Imports
 read neither `judge_verdicts` nor `percents`.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Prefetch
@@ -66,10 +65,12 @@ def _lines(document_set: Any, said: _Said) -> Iterator[TableRow]:
     documents = [document.text for document in document_set.documents.all()]
     asked = [each for each in document_set.of_documents if each.kind == ClaimSet.Kind.QUESTIONS]
     every = [each for each in texts if each.is_summary]
-    every.sort(key=lambda summary: (summary.target_words or 0, summary.system.name.encode()))
-    for target, some in groupby(every, key=attrgetter("target_words")):
+    # Imports compare the summaries of a line with its references.
+    of_line = {each: (each.target_words or 0, said.references[each.pk]) for each in every}
+    every.sort(key=lambda summary: (of_line[summary], summary.system.name.encode()))
+    for (_, names), some in groupby(every, key=of_line.__getitem__):
         summaries = list(some)
-        references = [each for each in texts if each.is_reference and said.is_of(each, summaries)]
+        references = [each for each in texts if each.is_reference and each.external_id in names]
         references.sort(key=lambda each: _natural(each.external_id))
         of_sets = [each for each in document_set.of_documents if each.kind == ClaimSet.Kind.CLAIMS]
         claims = [said.of_claim(claim, summaries) for claim in said.claims_of(of_sets)]
@@ -81,7 +82,7 @@ def _lines(document_set: Any, said: _Said) -> Iterator[TableRow]:
             _only(documents),
             _only([each.text for each in references]),
             _only([each.external_id for each in references]) or None,
-            target,
+            summaries[0].target_words,
             document_set.group or None,
             document_set.language,
             document_set.metadata or None,
@@ -104,10 +105,10 @@ class _Said:
     """Verdicts, ratings and percents of some summaries."""
 
     def __init__(self, summaries: Sequence[int], people: People) -> None:
-        self._compared: dict[int, set[int]] = defaultdict(set)
-        pairs = Comparison.objects.filter(summary_id__in=summaries).values_list("reference_id", "summary_id")
-        for reference_id, summary_id in pairs:
-            self._compared[reference_id].add(summary_id)
+        self.references: dict[int, list[str]] = defaultdict(list)
+        pairs = Comparison.objects.filter(summary_id__in=summaries)
+        for summary_id, name in sorted(pairs.values_list("summary_id", "reference__external_id")):
+            self.references[summary_id].append(name)
         current = Check.objects.filter(summary_id__in=summaries, is_current=True).order_by()
         columns = ("pk", "claim_id", "summary_id", "human_label", "judge_label")
         checks = current.values_list(*columns, named=True)
@@ -139,11 +140,6 @@ class _Said:
         found = ((one.origin != ClaimOrigin.JUDGE, [*one.claims.all()]) for one in sets)
         kept = (some for keep, some in found if keep or {each.pk for each in some} & self._answered)
         return [each for some in kept for each in some]
-
-    def is_of(self, reference: Any, summaries: Sequence[Any]) -> bool:
-        """Return True if one of the summaries is compared with the reference, or no summary is."""
-        compared = self._compared[reference.pk]
-        return not compared or bool(compared & {each.pk for each in summaries})
 
     def of_summary(self, summary: Any, claims: Sequence[Any]) -> Fields:
         """Return a summary with its ratings, percents and own claims. Empty fields except the text are left out."""

@@ -330,7 +330,7 @@ class _FileReader:
                 readers[0].unread.update((name, None) for name in record.values if name and name not in read)
             for reader in readers:
                 row = reader.row(record)
-                for name, reason in dataset.add(row) if row else ():
+                for name, reason in dataset.add(row, is_nested=is_nested) if row else ():
                     pair = "system=COLUMN" if not name and "system" in reader.given else ""
                     problems.add(record.line, reader.column((name,)), reason, pair=pair)
         if not dataset.sets and not problems.count:

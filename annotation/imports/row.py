@@ -434,10 +434,11 @@ class SetData:
     questions: tuple[str, ...] = ()
     claims: dict[tuple[str, TargetWords], dict[object, Claim]] = field(default_factory=dict)
 
-    def conflicts(self, row: Row) -> Iterator[tuple[str, str]]:
+    def conflicts(self, row: Row, *, is_nested: bool) -> Iterator[tuple[str, str]]:
         """Yield contradictions between a row and earlier ones as (field, reason).
 
-        The field is empty if a summary or a rating differs. A row with claims may not repeat a summary.
+        The field is empty if a summary or a rating differs. Nested rows, and rows with claims, may not repeat a
+        summary.
         """
         for name, column in _SHARED.items():
             yield from _differs(column, "document_id", self.line, getattr(self, name), getattr(row, name))
@@ -447,9 +448,9 @@ class SetData:
             yield from _differs("reference_author", "reference_id", known.line, known.author, one.author)
         for new in row.systems:
             old = self.summaries.get((new.system, row.target), new)
-            if old is not new and (old.summary != new.summary or row.claims or new.claims):
+            if old is not new and (old.summary != new.summary or new.claims or is_nested):
                 key = f"document_id {row.document_id!r}, system {new.system!r}, target_words {row.target or 'none'}"
-                told = f"repeats the key of {_at(old.line)} ({key}) with another summary or with claims."
+                told = f"repeats the key of {_at(old.line)} ({key})."
                 yield "", f"{told} Remove one of the two, rename the system, or name the column of systems."
             for criterion, rater, value in new.given:
                 if (before := old.rated.get((criterion, rater), value)) != value:
@@ -524,10 +525,10 @@ class Dataset:
     sets: dict[str, SetData] = field(default_factory=dict)
     repeated: list[str] = field(default_factory=list)
 
-    def add(self, row: Row) -> list[tuple[str, str]]:
+    def add(self, row: Row, *, is_nested: bool = False) -> list[tuple[str, str]]:
         """Add a row. If it contradicts earlier rows, add nothing and return contradictions as (field, reason)."""
         one = self.sets.get(row.document_id) or SetData(row.line, metadata={**row.metadata})
-        if conflicts := list(one.conflicts(row)):
+        if conflicts := list(one.conflicts(row, is_nested=is_nested)):
             return conflicts
         self.sets[row.document_id] = one
         keys = [key for new in row.systems if not (new.given or new.marks) for key in row.keys(new)]

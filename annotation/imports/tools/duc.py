@@ -54,7 +54,7 @@ def read_duc_files(files: Sequence[NamedFile], problems: Findings, warnings: Fin
             continue
         row.line = file.name
         lengths |= {(row.document_id, one.id): row.target for one in row.references}
-        for _, reason in dataset.add(row):
+        for _, reason in dataset.add(row, is_nested=bool(row.claims)):
             problems.add(None, "", reason, file=file.name)
     for name, one in dataset.sets.items():
         pairs = ((*key, of) for key in one.summaries for of in one.references if lengths[name, of] == key[1])

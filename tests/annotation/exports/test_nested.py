@@ -85,12 +85,17 @@ def test_people_are_pseudonyms_unless_names_are_asked_for(world: World, tmp_path
     assert {"alder": {pseudonym(world.project, world.rex.pk): "yes"}} in votes
 
 
-def test_several_references_stand_in_the_order_of_their_numbers(world: World, tmp_path: Path) -> None:
+def test_the_summaries_of_a_line_have_its_references_in_the_order_of_their_numbers(
+    world: World, tmp_path: Path
+) -> None:
     add_comparison(world, "port", "alder")
     Summary.objects.filter(external_id="second").update(external_id="10")
     Summary.objects.filter(pk=world.references["port"].pk).update(external_id="9")
-    texts = lines(world, tmp_path)["port"]["reference_text"]
-    assert texts == [world.references["port"].text, Summary.objects.get(external_id="10").text]
+    rows = exported(world.project, "nested", tmp_path / "nested.jsonl")
+    told = [(row["reference_text"], row["systems"]) for row in rows if row["doc_id"] == "port"]
+    texts = {one["system"]: references for references, systems in told for one in systems}
+    first, second = (Summary.objects.get(external_id=name).text for name in ("9", "10"))
+    assert texts == {"alder": [first, second], "birch": first}
 
 
 def test_lines_are_in_the_order_of_the_bytes_of_their_ids(world: World, tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ def test_duplicate_key_with_another_summary_names_both_lines(tmp_path: Path, cha
     [(line, column, reason)] = problems_of(jsonl(tmp_path, row(**changes and {"reference_id": "A"}), other))
     assert (line, column) == (2, "")
     assert reason.startswith(
-        "repeats the key of line 1 (document_id 'd1', system 'alder', target_words 10) with another summary or "
+        "repeats the key of line 1 (document_id 'd1', system 'alder', target_words 10). Remove one of the two, "
     )
 
 
