@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any, Literal, NamedTuple
 
 from django.db import connection
-from django.db.models import Prefetch, Q, prefetch_related_objects
+from django.db.models import Prefetch, Q
 from django.utils import timezone
 
 from annotation.core.by_hand import copy_rows, insert, new_keys
@@ -237,7 +237,8 @@ class _Batch:
     def write_sets(self) -> None:
         project = self.store.project
         rows = DocumentSet.objects.filter(project=project, external_id__in=list(self.data))
-        there = {row.external_id: row for row in rows}
+        whole = rows.prefetch_related("documents", "summaries__system")
+        there = {row.external_id: row for row in whole}
         regrouped = []
         for name, one in self.data.items():
             about = {"group": one.group, "language": one.language or "en", "metadata": one.metadata}
@@ -253,13 +254,13 @@ class _Batch:
         self.new_sets = {name: row for name, row in self.sets.items() if name not in there}
         insert(list(self.new_sets.values()))
         DocumentSet.objects.bulk_update(regrouped, ["group"], batch_size=2000)
-        prefetch_related_objects(list(self.sets.values()), "documents", "summaries__system")
 
     def write_texts(self) -> None:
         """Write documents, summaries, references, their comparisons and units. A text of the project that differs is a
         problem.
         """
-        there = {row.pk: [*row.summaries.all()] for row in self.sets.values()}
+        there: dict[int, list[Summary]] = defaultdict(list)
+        there |= {row.pk: [*row.summaries.all()] for row in self.old_sets}
         compared = Comparison.objects.filter(summary__document_set__in=self.old_sets)
         self.pairs = {*compared.values_list("summary_id", "reference_id")}
         for row, one in self.each():
@@ -277,7 +278,8 @@ class _Batch:
         copy_rows(Unit, ("summary_id", "document_id", "position", "start", "end"), self._units())
 
     def _plan_documents(self, row: DocumentSet, one: SetData) -> None:
-        there = [document.text for document in row.documents.all()]
+        texts = [] if row.external_id in self.new_sets else row.documents.all()
+        there = [document.text for document in texts]
         self.store.count("documents", there, row.external_id, times=len(there or one.documents))
         if there and one.documents and there != list(one.documents):
             self._refuse(one.line, row)
