@@ -370,7 +370,7 @@ class Row(BaseModel):
     reference_author: _Name = ""
     target: Annotated[_Target | None, BeforeValidator(_number)] = Field(None, alias="target_words")
     group: _Name = ""
-    language: Annotated[_Name, Field(pattern=rf"^({LANGUAGE.pattern})?$")] = ""
+    language: Annotated[_Name, Field(pattern=rf"^({LANGUAGE.pattern})?$", max_length=12)] = ""
     metadata: Annotated[dict[str, JsonValue], BeforeValidator(_object), AfterValidator(_metadata)] = {}
     questions: Annotated[tuple[str, ...], PlainValidator(_questions)] = ()
     rater: _Name = ""
@@ -399,7 +399,7 @@ class Row(BaseModel):
 
 _FAULTS = {
     "missing": "",
-    "string_pattern_mismatch": "must be a language code such as en or pt-BR.",
+    **dict.fromkeys(("string_pattern_mismatch", "too_long"), "must be a language code such as en or pt-BR."),
     **dict.fromkeys(("int_parsing", "int_from_float"), "must be a whole number, or empty for no target."),
     **dict.fromkeys(("dict_type", "model_type"), "must be an object."),
     "list_type": "must be a list of objects.",
@@ -443,8 +443,8 @@ class SetData:
         for name, column in _SHARED.items():
             yield from _differs(column, "document_id", self.line, getattr(self, name), getattr(row, name))
         for one in row.references:
-            known = self.references.get(one.id, one)
-            yield from _differs("reference", "reference_id", known.line, known.text, one.text)
+            known = self.references.get(one.id) or next(each for each in row.references if each.id == one.id)
+            yield from _differs("reference", "reference_id", known.line or row.line, known.text, one.text)
             yield from _differs("reference_author", "reference_id", known.line, known.author, one.author)
         for new in row.systems:
             old = self.summaries.get((new.system, row.target), new)

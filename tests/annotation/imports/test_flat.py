@@ -50,6 +50,7 @@ def test_missing_field_is_named_with_what_is_there(tmp_path: Path, field: str) -
         ("target_words", 2**31, "must be less than or equal to 2147483647"),
         ("target_words", 10**400, "is a number of very many digits and must be"),
         ("language", "Deutsch!", "must be a language code such as en or pt-BR"),
+        ("language", "zh-Hant-variant", "must be a language code such as en or pt-BR"),
         ("metadata", "{", "is not JSON"),
         ("metadata", {"a": "\x00"}, "contains a NUL character"),
         ("metadata", {"\udc80": 1}, "contains half a surrogate pair"),
@@ -236,6 +237,8 @@ def test_a_reference_of_another_target_length_needs_an_id(tmp_path: Path) -> Non
     [(line, column, reason)] = problems_of(jsonl(tmp_path, *rows))
     assert (line, column) == (2, "reference")
     assert reason.endswith("Rows that differ need another reference_id.")
+    twice = row(reference=["One.", "Two."], reference_id=["A", "A"])
+    assert problems_of(jsonl(tmp_path, twice))[0][:2] == (1, "reference")
     named = [one | {"reference_id": name} for one, name in zip(rows, "ab", strict=True)]
     [one] = read_dataset(jsonl(tmp_path, *named)).dataset.sets.values()
     assert set(one.pairs) == {("alder", 10, "a"), ("alder", 5, "b")}
