@@ -374,9 +374,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "worked_at",
-                    models.DateTimeField(
-                        blank=True, help_text="The last save of the form.", null=True
-                    ),
+                    models.DateTimeField(blank=True, help_text="The last save of the form.", null=True),
                 ),
                 ("closed_at", models.DateTimeField(blank=True, null=True)),
                 ("unassigned_at", models.DateTimeField(blank=True, null=True)),
@@ -2645,7 +2643,6 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[
                             ("summariser", "Summariser"),
-                            ("baseline", "Baseline"),
                             ("person", "Person"),
                         ],
                         default="summariser",

@@ -12,11 +12,10 @@ from annotation.models.project import Project
 
 
 class System(PublicRow):
-    """The author of a summary: a summariser, a baseline or a person."""
+    """The author of a summary: a summariser or a person."""
 
     class Kind(models.TextChoices):
         SUMMARISER = "summariser", "Summariser"
-        BASELINE = "baseline", "Baseline"
         PERSON = "person", "Person"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="systems")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from annotation.core import jobs
 from annotation.models import Job, Run, SampledCheck, Summary, Verdict, Watch, WatchPeriod
 from annotation.watches.make_watch import make_watch
+from annotation.watches.periods import GRACE
 from annotation.watches.work import ask_for_watches, perform
 from tests.annotation.judging.doing import add_document_set, judge_all
 
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
     from annotation.models import Project
 
 SENTENCES = 10
-TODAY = datetime.now(UTC).date()
 
 
 def days_ago(days: int) -> date:
-    return TODAY - timedelta(days=days)
+    """In the first hour of a day, yesterday can still change and counts as today."""
+    return (datetime.now(UTC) - GRACE).date() - timedelta(days=days)
 
 
 def watched(project: Project, *, ago: int, **choices: Any) -> Watch:
