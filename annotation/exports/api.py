@@ -33,16 +33,11 @@ ExportRow = shape_of(EXPORTS, "ExportRow")
 class NewExport(serializers.Serializer[Any]):
     level = WordChoice(choices=LEVEL_NAMES)
     format = WordChoice(choices=FORMAT_NAMES)
-    named_people = serializers.BooleanField(
-        default=False, help_text="Names instead of stable pseudonyms; owners only."
-    )
+    named_people = serializers.BooleanField(default=False, help_text="Names, no pseudonyms; owners only.")
     score = serializers.CharField(
-        default=SCORE,
-        help_text="For pairs: the score or own criterion that is higher for the better summary.",
+        default=SCORE, help_text="For pairs: the score or own criterion to compare."
     )
-    margin = serializers.FloatField(
-        default=MARGIN, min_value=0, help_text="For pairs: the scores differ by more than this; less than 1."
-    )
+    margin = serializers.FloatField(default=MARGIN, min_value=0, help_text="For pairs: the least difference.")
     key = SliceKey(help_text="For systems: a metadata key, or `group`. Averages by slice are added.")
 
 

@@ -12,7 +12,7 @@ from django.db import transaction
 from annotation.analysis.leaderboard.table import SYSTEMS_LEVEL
 from annotation.analysis.slices.split import chosen_split, splits
 from annotation.core.events import log
-from annotation.core.jobs import OPEN, Claimed, Lease, StoppedJob, cancel, enqueue, finish
+from annotation.core.jobs import OPEN, Claimed, Lease, StoppedJob, cancel, enqueue, finish, hold
 from annotation.core.permissions import Verb, require, roles_in
 from annotation.core.refusals import Conflict, Invalid, NotAllowed, NotFound
 from annotation.core.shared.kept_files import forget, keep, opened
@@ -129,8 +129,9 @@ def perform(claimed: Claimed, lease: Lease) -> None:
         options = export.manifest.get(OPTIONS, {})
         manifest = write_file(project=project, people=people, options=options, step=step, **asked)
         # A worker that has lost the job must not replace the file of the worker that has it now.
-        lease.beat()
-        lease.require()
+        with transaction.atomic():
+            if not hold([claimed]):
+                raise StoppedJob
         keep(str(name), path, moved=True)
     with transaction.atomic():
         if not finish(claimed, progress={"done": manifest["rows"]}):
@@ -195,14 +196,13 @@ def _checked(
     names = ("jsonl",) if level == NESTED else FORMAT_NAMES
     if format not in names:
         raise Invalid(f"{level} has no format {format!r}. Take {' or '.join(names)}.", field="format")
+    if key and level != SYSTEMS_LEVEL.name:
+        raise Invalid(f"The level {level} has no slices. Take {SYSTEMS_LEVEL.name}.", field="key")
     if level == PAIRS:
         return format, pair_options(project, score, margin)
-    if not key:
-        return format, {}
-    if level != SYSTEMS_LEVEL.name:
-        raise Invalid(f"The level {level} has no slices. Take {SYSTEMS_LEVEL.name}.", field="key")
-    chosen_split(splits(project), key)
-    return format, {"key": key}
+    if key:
+        chosen_split(splits(project), key)
+    return format, {"key": key} if key else {}
 
 
 def _file_of(export: Export) -> PurePosixPath:

@@ -19,6 +19,7 @@ from annotation.core.facts import plain
 from annotation.core.permissions import Verb
 from annotation.imports.layout import ENCODINGS, FIELDS, layout_of
 from annotation.imports.problems import ImportRefused, Problem, way_out
+from annotation.imports.row import MAX_NAME_CHARACTERS
 from annotation.imports.services import ImportReport, PushReport, push_rows
 from annotation.imports.work import (
     IMPORTS,
@@ -33,7 +34,6 @@ from annotation.imports.work import (
 )
 from annotation.models import Import
 
-LONGEST = 300
 MOST_MB = 512
 MOST_PAIRS = 50
 MOST_ROWS = 1000
@@ -46,14 +46,16 @@ class Uploaded(serializers.Serializer[Any]):
     dry_run = serializers.BooleanField(default=False, help_text="Check and count only; write nothing.")
     skip_invalid = serializers.BooleanField(default=False, help_text="Skip and list invalid rows and files.")
     mapping = serializers.ListField(
-        child=serializers.CharField(max_length=2 * LONGEST),
+        child=serializers.CharField(max_length=600),
         required=False,
         max_length=MOST_PAIRS,
         help_text="Columns of other names, each as field=column, such as summary=output. Several columns of `summary` "
         "are one system each. A path such as outputs.summary leads into a value.",
     )
     system = serializers.CharField(
-        required=False, max_length=LONGEST, help_text="The system, if no column names it; default “system 1”."
+        required=False,
+        max_length=MAX_NAME_CHARACTERS,
+        help_text="System of rows without one; default “system 1”.",
     )
     encoding = WordChoice(choices=ENCODINGS, required=False, help_text="By default, it is detected.")
     target_length = serializers.CharField(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from statistics import median
 
+from annotation.core.text_faults import text_fault
 from annotation.imports.containers import NamedFile, Table, open_table
 from annotation.imports.layout import (
     ASIDE,
@@ -80,6 +81,8 @@ def look_at_files(files: Sequence[NamedFile], encoding: str = "") -> Table | Non
     paths = (path for record in table.first for path in text_paths(record.values))
     columns = dict.fromkeys(chain(() if table.tool else table.columns, paths))
     table.columns = tuple(islice(columns, MOST_COLUMNS))
+    if fault := text_fault("".join(table.columns)):
+        raise unreadable(f"the name of a column {fault}")
     return table
 
 

@@ -139,7 +139,16 @@ class RowReader:
         """Return the row of a record; None for a row with problems, and for a missing one of several summaries."""
         before = self.problems.count
         row = self._nested(record) if self.is_nested else self._flat(record)
-        if row is None or self.problems.count > before:
+        if row is None:
+            return None
+        ids = [*filter(None, row.reference_ids)]
+        if not row.references and (row.reference_author or ids or not row.systems):
+            told = "is empty, and the row needs it. Repeat the reference's text in each of its rows."
+            self._note(record, ("reference",), told)
+        elif ids and len(row.reference_ids) != len(row.texts):
+            told = f"names {len(row.reference_ids)} references, and there are {len(row.texts)}. Name each of them."
+            self._note(record, ("reference_id",), told)
+        if self.problems.count > before:
             return None
         for remark in filter(None, (summary.remark(row.document_id) for summary in row.systems)):
             self.warnings.remark(remark, line=row.line)
@@ -153,15 +162,12 @@ class RowReader:
             if "summary" not in summary:
                 return None
             [summary["system"]] = self.columns["summary"]
-        is_bare = self.is_pushed and not summary
-        row = self._checked(record, {**values, "systems": [] if is_bare else [summary]})
+        systems = [] if self.is_pushed and not summary else [summary]
+        row = self._checked(record, {**values, "systems": systems})
         if row is None:
             return None
         if not (row.documents or row.references or self.is_pushed) and "document" in self.columns:
             self._note(record, ("document",), "")
-        if not row.references and (row.reference_author or row.reference_ids[0] or is_bare):
-            told = "is empty, and the row needs it. Repeat the reference's text in each of its rows."
-            self._note(record, ("reference",), told)
         if "document_id" not in self.columns:
             texts = row.documents or [one.text for one in row.references] or [row.systems[0].summary]
             row.document_id = document_hash(texts)
@@ -247,7 +253,7 @@ class RowReader:
         if self.is_nested:
             parts = (f"[{one + 1}]" if isinstance(one, int) else f".{_NESTED.get(one, one)}" for one in place)
             return "".join(parts).removeprefix(".")
-        name = next(part for part in reversed(place) if isinstance(part, str))
+        name = next(part for part in place if isinstance(part, str) and part != "systems")
         return (*self.columns.get(name, ()), name)[0]
 
     def _checked(self, record: Record, values: Mapping[str, Any]) -> Row | None:
@@ -277,7 +283,7 @@ def _nested_faults(row: Row) -> Iterator[tuple[Place, str]]:
     ids = [one.id for one in row.references]
     if not names:
         yield ("systems",), "must be a list of objects with at least one in it."
-    if not (row.documents or row.references):
+    if not (row.documents or row.references or any(one.claims or one.given for one in row.systems)):
         yield ("document",), ""
     yield from ((("systems",), f"names {name!r} twice.") for name, times in names.items() if times > 1)
     yield from _claim_faults(("claims",), row.claims, {*names})

@@ -392,8 +392,7 @@ class Row(BaseModel):
         """Return the keys of one of the row's summaries: one for each reference that the row names by its id; otherwise
         one with an empty id.
         """
-        is_named = len(self.reference_ids) == len(self.texts) and self.reference_ids[0]
-        named = [reference.id for reference in self.references] if is_named else [""]
+        named = [reference.id for reference in self.references] if self.reference_ids[0] else [""]
         return [(summary.system, self.target, name) for name in named]
 
 
@@ -403,6 +402,7 @@ _FAULTS = {
     **dict.fromkeys(("int_parsing", "int_from_float"), "must be a whole number, or empty for no target."),
     **dict.fromkeys(("dict_type", "model_type"), "must be an object."),
     "list_type": "must be a list of objects.",
+    "invalid-json-value": "holds what is not JSON.",
 }
 
 
@@ -445,6 +445,12 @@ class SetData:
         for one in row.references:
             known = self.references.get(one.id) or next(each for each in row.references if each.id == one.id)
             yield from _differs("reference", "reference_id", known.line or row.line, known.text, one.text)
+            twin = next((each for each in self.references.values() if each.text == one.text), one)
+            if twin.id != one.id and "" in (twin.id, one.id):
+                yield (
+                    "reference",
+                    f"is also at {_at(twin.line)}, and one of both has no reference_id. Name both.",
+                )
             yield from _differs("reference_author", "reference_id", known.line, known.author, one.author)
         for new in row.systems:
             old = self.summaries.get((new.system, row.target), new)
@@ -471,8 +477,9 @@ class SetData:
             known = self.claims.setdefault(place, {}).setdefault((*label, times[label]), claim)
             for name in ("verdicts", "votes", "reasons", "systems"):
                 setattr(known, name, getattr(known, name) | getattr(claim, name))
-        shared = self.metadata.items()
-        self.metadata = {name: value for name, value in shared if row.metadata.get(name, self) == value}
+        if row.systems:
+            shared = self.metadata.items()
+            self.metadata = {name: value for name, value in shared if row.metadata.get(name, self) == value}
         for new in row.systems:
             for key in row.keys(new):
                 self.pairs.setdefault(key, row.line)
@@ -511,7 +518,7 @@ def _at(line: Place) -> str:
 def _differs(column: str, key: str, line: Place, before: object, now: object) -> Iterator[tuple[str, str]]:
     if before and now not in (before, "", ()):
         told = f"differs from that at {_at(line)}, where the {key} begins. Rows of one {key} have the same"
-        yield column, f"{told} {column}, or leave it out. Rows that differ need another {key}."
+        yield column, f"{told} {column}. Rows that differ need another {key}."
 
 
 @dataclass(slots=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -67,6 +68,17 @@ class ImportReport:
         return Format(self.format).place
 
 
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Run no automatic garbage collection, which takes a tenth of the time of a large import."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+@_without_collection()
 def import_files(
     *,
     project: Project,
@@ -136,8 +148,6 @@ def _write(
         way_out = "No row is valid." if skip_invalid else "Correct the file, or skip invalid rows."
         raise _refusal(name, reading, problems, way_out)
     progress.sets = len(sets)
-    # Let collections of garbage pass over the rows, which takes a tenth of the time otherwise.
-    gc.freeze()
     try:
         with transaction.atomic():
             held = Project.objects.select_for_update(of=("self",), no_key=True).filter(pk=project.pk).first()
@@ -160,16 +170,15 @@ def _write(
     except IntegrityError as error:
         message = "The project changed during the import. Nothing was imported. Import again."
         raise Conflict(message, code="busy") from error
-    finally:
-        gc.unfreeze()
     return store
 
 
 def _rescore(store: Store) -> None:
-    of_sets = Summary.objects.filter(document_set__project=store.project, is_summary=True)
-    stale = of_sets.filter(document_set__external_id__in=store.stale).order_by("pk")
-    for keys in batches(stale.values_list("pk", flat=True) if store.stale else (), RESCORED_AT_ONCE):
-        rescore_held(project=store.project, held=summaries(keys, hold=True))
+    of_project = Summary.objects.filter(document_set__project=store.project, is_summary=True).order_by("pk")
+    for names in batches(sorted(store.stale), SETS_AT_ONCE):
+        stale = of_project.filter(document_set__external_id__in=names)
+        for keys in batches(stale.values_list("pk", flat=True), RESCORED_AT_ONCE):
+            rescore_held(project=store.project, held=summaries(keys, hold=True))
 
 
 def _refusal(name: str, reading: FileReading, found: Findings, way_out: str) -> ImportRefused:
@@ -183,14 +192,9 @@ def _log(store: Store, reading: FileReading, by: User | None) -> None:
     created = {kind: count.created for kind, count in kinds if count.created}
     changed = {kind: count.changed for kind, count in kinds if count.changed}
     if created or changed:
-        data = {
-            "file": store.origin_name,
-            "format": str(reading.format),
-            "claims_side": reading.dataset.claims_side,
-            "created": created,
-            "changed": changed,
-            "rows_left_out": reading.problems.bad_lines,
-        }
+        about = {"file": store.origin_name, "format": str(reading.format)}
+        counts = {"created": created, "changed": changed, "rows_left_out": reading.problems.bad_lines}
+        data = about | counts | {"claims_side": reading.dataset.claims_side}
         log(project=store.project, actor=by, verb="import", target=store.project, data=data)
 
 

@@ -56,7 +56,7 @@ MOST_ORIGIN_CHARACTERS = 190
 ORIGIN = "import:"
 """Prefix of `origin_name` of imported verdicts."""
 
-_TOPS = (3, 4, 5, 7, 10)
+_TOPS = (3, 5, 7, 10)
 """The highest points of guessed scales."""
 _SUMMEVAL = {each.name.removeprefix("summeval_"): replace(each, asked="after") for each in PACKS["SummEval"]}
 _OF_CHECK = (
@@ -162,7 +162,7 @@ class Store:
             scale = row.fact.values
             if scale and (max(values) > scale[-1] or min(values) < scale[0]):
                 told = f"has ratings from {min(values):g} to {max(values):g}, and the project's criterion {row.name}"
-                way_out = "Rename the column, or retire the criterion in the settings."
+                way_out = "Rename the column, or change the scale of the criterion in the settings."
                 self.problems.add(None, name, f"{told} goes from {scale[0]} to {scale[-1]}. {way_out}")
 
     def write(self, sets: Sequence[tuple[str, SetData]]) -> None:
@@ -501,7 +501,7 @@ def _known_answers(sets: Sequence[DocumentSet]) -> tuple[dict[tuple[int, int], i
 
 def _criterion(name: str, values: Collection[float]) -> metrics.Criterion:
     """A name that belongs to a score of Coverdict gets the prefix `people_`."""
-    known = _SUMMEVAL.get(name.casefold())
+    known = _SUMMEVAL.get(name.casefold().removeprefix("summeval_"))
     if known and min(values) >= 1 and max(values) <= 5:
         return known
     named = f"people_{name}" if name in SCORES else name

@@ -54,8 +54,8 @@ ROWS_SHOWN = 3
 
 Form = dict[str, str]
 """The second step as it is sent: the field of each column, and further options."""
-COLUMN = "column:"
-"""The beginning of the names of the menus of columns."""
+COLUMN = "column-"
+"""The beginning of the names of the menus, which end with the places of the columns."""
 
 
 @screen("GET")
@@ -89,7 +89,8 @@ def import_begin(request: Request, slug: str, import_id: str) -> HttpResponse:
     room, asked = _asked(request, slug, import_id)
     is_import, form = request.POST.get("act") == "import", request.POST.dict()
     try:
-        chosen = {"layout": _layout(form), "skip_invalid": "skip_invalid" in form}
+        layout = _layout(asked, form) if is_kept(asked) else Layout()
+        chosen = {"layout": layout, "skip_invalid": "skip_invalid" in form}
         asked = import_kept(asked=asked, by=request.user, dry_run=not is_import, **chosen)
     except (Conflict, Invalid) as refusal:
         return _show(request, room, asked, form=form, refusal=refusal)
@@ -138,24 +139,30 @@ def _show(
     return page_or_fragment(request, context=context, status=status_of(refusal) if refusal else 200, **pages)
 
 
-def _layout(form: Form) -> Layout:
-    columns = {key.removeprefix(COLUMN): name for key, name in form.items() if key.startswith(COLUMN)}
-    pairs = [f"{name}={column}" for column, name in columns.items() if name in FLAT_FIELDS]
+def _look(asked: Import, encoding: str) -> tuple[Table, bool]:
+    """Open the files. The flag is True if they have columns to choose from."""
+    with files_of(asked) as files:
+        look = look_at_files(files, encoding if encoding in ENCODINGS else "") or Table(Format.DUC)
+    return look, bool(look.columns) and not look.is_nested
+
+
+def _layout(asked: Import, form: Form) -> Layout:
+    look, is_flat = _look(asked, form.get("encoding", ""))
+    columns = [(form.get(f"{COLUMN}{place}"), name) for place, name in enumerate(look.columns)]
+    pairs = [f"{field}={name}" for field, name in columns if field in FLAT_FIELDS]
     choices = {name: form.get(name, "") for name in ("system", "target", "encoding")}
-    return replace(layout_of(pairs, **choices), is_whole=bool(columns))
+    return replace(layout_of(pairs, **choices), is_whole=is_flat)
 
 
 def _second_step(asked: Import, sent: Form | None) -> dict[str, object]:
-    with files_of(asked) as files:
-        look = look_at_files(files) or Table(Format.DUC)
-    is_flat = bool(look.columns) and not look.is_nested
+    stored = choices_of(asked)["layout"]
+    look, is_flat = _look(asked, sent.get("encoding", "") if sent else stored.encoding if stored else "")
     guessed = guess(look) if is_flat else Guess(Layout())
-    form = sent or _stored(asked, guessed.layout)
+    form = sent or _stored(asked, look, stored or guessed.layout)
     records = look.first[:ROWS_SHOWN]
-    columns = [(name, form.get(f"{COLUMN}{name}", "")) for name in look.columns]
+    columns = [(name, form.get(f"{COLUMN}{place}", "")) for place, name in enumerate(look.columns)]
     read = {field for _, field in columns}
     return {
-        "is_kept": True,
         "is_large": is_large(asked),
         "form": form,
         "guess": guessed,
@@ -170,17 +177,16 @@ def _second_step(asked: Import, sent: Form | None) -> dict[str, object]:
     }
 
 
-def _stored(asked: Import, guessed: Layout) -> Form:
-    """Return the form as it would send the stored choices, or else the guess."""
-    choices = choices_of(asked)
-    layout = choices.get("layout") or guessed
+def _stored(asked: Import, look: Table, layout: Layout) -> Form:
+    """Return the form as it would send the layout."""
+    fields = {column: name for name, columns in layout.mapping.items() for column in columns}
     return {
-        **{f"{COLUMN}{column}": name for name, columns in layout.mapping.items() for column in columns},
+        **{f"{COLUMN}{place}": fields.get(name, "") for place, name in enumerate(look.columns)},
         # Name the system after the first file.
         "system": layout.system or PurePath(asked.files[0]).stem[:MAX_NAME_CHARACTERS],
         "target": str(layout.target or ""),
         "encoding": layout.encoding,
-        "skip_invalid": "on" if choices.get("skip_invalid") else "",
+        "skip_invalid": "on" if asked.choices.get("skip_invalid") else "",
     }
 
 

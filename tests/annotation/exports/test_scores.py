@@ -63,7 +63,7 @@ def test_a_summary_that_was_never_scored_is_not_dropped(world: World, tmp_path: 
 
 
 def test_slices_of_a_level_without_them_are_refused(world: World, tmp_path: Path) -> None:
-    for level in ("scores", "bundle"):
+    for level in ("scores", "pairs", "bundle"):
         with pytest.raises(Invalid, match=f"The level {level} has no slices"):
             write_export(
                 project=world.project, level=level, format="csv", path=tmp_path / "x", by=None, key="group"

@@ -128,7 +128,18 @@ def test_a_person_s_summary_is_never_compared_with_their_reference(project: Proj
     assert not bring(project, tmp_path, *rows).has_changes
 
 
-@pytest.mark.parametrize("records", [[row(), row(system="b", reference_id="A")], [nested()]])
+def test_one_reference_with_and_without_an_id_is_refused(project: Project, tmp_path: Path) -> None:
+    with pytest.raises(ImportRefused) as refusal:
+        bring(project, tmp_path, row(reference_id="A"), row(system="b"))
+    [problem] = refusal.value.problems
+    assert (problem.line, problem.column) == (2, "reference")
+    assert "one of both has no reference_id" in problem.reason
+
+
+OTHER = row(system="b", reference_id="A", reference="Rain in Oslo.")
+
+
+@pytest.mark.parametrize("records", [[row(), OTHER], [nested()]])
 def test_importing_twice_changes_nothing(project: Project, tmp_path: Path, records: list[Any]) -> None:
     first = bring(project, tmp_path, *records)
     before = row_counts()

@@ -97,6 +97,8 @@ def test_votes_of_raters_are_read_and_the_files_verdict_stays(
         ({"systems": [_system(), _system()]}, "systems", "names 'alder' twice"),
         ({"systems": [{"system": "alder"}]}, "systems[1].summary_text", "is missing"),
         ({"systems": [_system(system="")]}, "systems[1].system", "has no value"),
+        ({"reference_id": ["A", "B"]}, "reference_id", "names 2 references, and there are 1"),
+        ({"reference_text": "", "reference_id": "A"}, "reference_text", "is empty, and the row needs it"),
         ({"claims": "x"}, "claims", "must be a list of objects"),
         ({"claims": [_claim(claim_text=" ")]}, "claims[1].claim_text", "has no value"),
         ({"claims": [_claim(weight=0)]}, "claims[1].weight", "must be greater than 0"),

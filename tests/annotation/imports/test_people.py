@@ -529,8 +529,8 @@ def test_ratings_are_rows_with_a_criterion_as_data(project: Project, tmp_path: P
         ("faithful", "7", 1, "reviewer"),
     ]
     faithful, stars = Criterion.objects.order_by("position")
-    # The answers no and yes give a yes-or-no scale; the answer 4 gives the shortest usual scale that contains it.
-    assert (faithful.scale, stars.fact.values) == ("yes_no", (1, 2, 3, 4))
+    # The answers no and yes give a yes-or-no scale; the answer 4 gives a scale to 5, because hardly any ends at 4.
+    assert (faithful.scale, stars.fact.values) == ("yes_no", (1, 2, 3, 4, 5))
     again = bring(project, tmp_path, [LABEL_STUDIO])
     assert not again.has_changes
 

@@ -51,7 +51,7 @@ def sent(client: Client, files: dict[str, bytes]) -> str:
 
 def chosen(page: str) -> dict[str, str]:
     found = {}
-    for name, options in re.findall(r'<select name="(column:[^"]+)".*?>(.*?)</select>', page, re.DOTALL):
+    for name, options in re.findall(r'<select name="(column-[0-9]+)".*?>(.*?)</select>', page, re.DOTALL):
         selected = re.search(r'value="([a-z_]*)" selected', options)
         found[name] = selected[1] if selected else ""
     return found
@@ -101,7 +101,7 @@ def test_the_odd_csv_comes_in_as_it_was_guessed(world: World, mona: Client) -> N
 
 def test_a_file_without_a_reference_is_told_before_it_comes_in(world: World, mona: Client) -> None:
     address = sent(mona, table(*ODD))
-    left_out = {"column:highlights": ""}
+    left_out = {"column-1": ""}
     checked = act(mona, address, **left_out).content.decode()
     assert "3 of 3 document sets have no reference here." in checked
     assert not Summary.objects.filter(text="Trams stopped 1.").exists()
@@ -112,8 +112,8 @@ def test_a_file_without_a_reference_is_told_before_it_comes_in(world: World, mon
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"column:article": "system"}, "The field system is given two columns"),
-        ({"column:output": ""}, "No column is set to “Summary to evaluate”. Set it above"),
+        ({"column-0": "system"}, "The field system is given two columns"),
+        ({"column-3": ""}, "No column is set to “Summary to evaluate”. Set it above"),
         ({"target": "0"}, "The target length is a whole number of at least 1"),
     ],
 )
@@ -125,9 +125,15 @@ def test_a_choice_that_cannot_be_is_refused(mona: Client, fields: dict[str, str]
 
 
 def test_a_file_is_read_in_the_chosen_encoding(mona: Client) -> None:
-    rows = "document_id,document,reference,system,summary\nd,Łódź rośnie.,Łódź rośnie.,m,Łódź maleje.\n"
+    rows = "id,źródło,reference,system,summary\nd,Łódź rośnie.,Łódź rośnie.,m,Łódź maleje.\n"
     address = sent(mona, {"a.csv": rows.encode("windows-1250")})
-    act(mona, address, act="import", encoding="windows-1250")
+    act(
+        mona,
+        address,
+        act="import",
+        encoding="windows-1250",
+        **{"column-0": "document_id", "column-1": "document"},
+    )
     assert Summary.objects.filter(text="Łódź maleje.").exists()
 
 

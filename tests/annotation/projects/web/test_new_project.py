@@ -99,7 +99,7 @@ def test_the_steps_follow_what_is_there_until_a_run_has_finished(world: World, s
     rows = b"document_id,document,reference,system,summary\n1,It rains.,It rains.,alder,It rains.\n"
     kept = client.post(f"/p/{mill.slug}/import/upload/", {"files": SimpleUploadedFile("rows.csv", rows)})
     fields = ("document_id", "document", "reference", "system", "summary")
-    holds = {f"column:{name}": name for name in fields}
+    holds = {f"column-{place}": name for place, name in enumerate(fields)}
     client.post(f"{kept['Location']}begin/", {**holds, "act": "import"})
     assert steps(mill, world.rex)["import"] is True
     assert "Next: Judge" in client.get(f"/p/{mill.slug}/import/").content.decode()
