@@ -64,9 +64,8 @@ def judge_by_name(name: str, project: Project | None = None) -> Judge:
     known names.
     """
     if name == LEXICAL:
-        return Judge.objects.get_or_create(project=None, name=LEXICAL, defaults={"kind": Judge.Kind.LEXICAL})[
-            0
-        ]
+        about = {"kind": Judge.Kind.LEXICAL}
+        return Judge.objects.get_or_create(project=None, name=LEXICAL, defaults=about)[0]
     # Prefer the project's own judge: two judges have the same name if they were created at the same moment.
     judge = judges_of(project).filter(name=name).order_by(F("project").asc(nulls_last=True)).first()
     if judge is None:
@@ -118,9 +117,8 @@ def build(
     if judge.kind == Judge.Kind.LEXICAL:
         return LexicalJudge()
     if judge.kind == Judge.Kind.PANEL:
-        built = [
-            build(member, store_of=store_of, remember=remember, budget=budget) for member in members_of(judge)
-        ]
+        member_judge = partial(build, store_of=store_of, remember=remember, budget=budget)
+        built = [*map(member_judge, members_of(judge))]
         return JudgePanel(built, name=judge.name, ask_next_below=judge.ask_next_below)
     limits = _limits(judge)
     return OpenAIJudge(
@@ -220,9 +218,8 @@ def at_work(judge: Judge, *, run: Run | None = None) -> Iterator[JudgeAtWork]:
             budget=None if run is None else RunBudget(run, money),
             told=told[0],
         )
-        halves = (
-            [built, built.with_prompts(told[1])] if isinstance(built, OpenAIJudge) and examples else [built]
-        )
+        others = (built.with_prompts(each) for each in told[1:] if isinstance(built, OpenAIJudge))
+        halves = [built, *others]
         with _loop_in_thread() as loop:
             try:
                 yield JudgeAtWork(halves, judge, loop)
