@@ -37,7 +37,7 @@ class NewExport(serializers.Serializer[Any]):
     score = serializers.CharField(
         default=SCORE, help_text="For pairs: the score or own criterion to compare."
     )
-    margin = serializers.FloatField(default=MARGIN, min_value=0, help_text="For pairs: the least difference.")
+    margin = serializers.FloatField(default=MARGIN, min_value=0, help_text="Scores of pairs differ by more.")
     key = SliceKey(help_text="For systems: a metadata key, or `group`. Averages by slice are added.")
 
 
